@@ -50,6 +50,41 @@ import Darwin
         #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
     }
 
+    /// Once nothing has changed in the directory for a moment, a commit looks at the directory alone.
+    @Test(arguments: ["a.db", "a.db-wal"])
+    func commitFindsThatAFileWasTakenFromASettledDirectory(name: String) async throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config(maxFailures: 100))
+        await breaker.recordFailure()
+        #expect(await eventually { DirectoryStamp(directory)?.isSettled == true })
+        for _ in 0..<2 { await breaker.recordFailure() }
+        #expect(unsafe rename(directory + "/" + name, directory + "/taken") == 0)
+        await breaker.recordFailure()
+        #expect(await eventually { Directory.names(in: directory).contains(name) && store.isHealthy })
+        #expect(await eventually { breaker.failureCount > 0 })
+    }
+
+    @Test func directoryShowsEachChangeOfAName() async throws {
+        let directory = try Workplace.here.directory
+        let (one, two) = (directory + "/one", directory + "/two")
+        for change in ["make", "make another", "replace", "rename", "remove"] {
+            #expect(await eventually { DirectoryStamp(directory)?.isSettled == true })
+            let before = try #require(DirectoryStamp(directory))
+            #expect(DirectoryStamp(directory) == before)
+            switch change {
+            case "make": Files.write("1".utf8, to: one)
+            case "make another": Files.write("2".utf8, to: two)
+            case "replace", "rename": #expect(unsafe rename(two, one) == 0 || rename(one, two) == 0)
+            default: #expect(unsafe unlink(two) == 0)
+            }
+            #expect(DirectoryStamp(directory) != before, "\(change)")
+        }
+        #expect(DirectoryStamp(two) == nil)
+    }
+
     /// Nobody has noticed that anything else was there in between.
     @Test func whoLooksLooksAtTheStoreOnceItIsBack() throws {
         let directory = try Workplace.here.directory

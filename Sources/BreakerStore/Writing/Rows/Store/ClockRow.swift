@@ -50,8 +50,7 @@ struct ClockRow: Equatable {
     ///
     /// After a boot the first transaction sets the offset again, so that store time reads as Unix time.
     static func start(_ database: Database, _ clock: StoreClock) throws(BreakerStoreError) -> Start {
-        try database.requireKnownVersion()
-        let found = try Self.read(database)
+        let found = try database.clockToWrite()
         guard var row = found, row.boot == clock.host.bootID, Self.possible.contains(row.now(at: clock.uptime))
         else {
             return try self.set(found, database, clock)

@@ -24,7 +24,7 @@ final class Transaction {
     private let random: RandomSource
     private let isLocked: (Int64) -> Bool
     /// The row of the clock, as this transaction has read or changed it.
-    private var clock: ClockRow
+    private(set) var clock: ClockRow
     private var circuits: [CircuitName: LoadedCircuit] = [:]
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
@@ -177,7 +177,7 @@ final class Transaction {
     /// Makes the commit survive a power loss, for a change that may have no event.
     func requireSync() { self.hasTransitions = true }
 
-    /// Adds an event to the history, and deletes the oldest events beyond the number that is kept.
+    /// Adds an event to the history, and now and then deletes the oldest events beyond the number that is kept.
     ///
     /// - Parameter ended: the failed and refused calls of the stretch that the event ends.
     func write(
@@ -195,13 +195,6 @@ final class Transaction {
             .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`),
             SQLValue(transition.subject), SQLValue(ended?.failed), SQLValue(ended?.refused)
         )
-        try self.database.run(
-            """
-            DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
-            (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) ORDER BY id LIMIT 1000)
-            """,
-            SQLValue(name), .integer(Int64(self.eventsKept))
-        )
         if let name {
             try self.database.run(
                 """
@@ -211,6 +204,17 @@ final class Transaction {
                 .text(name), .text(transition.kind.rawValue)
             )
         }
+        // To find the events beyond `eventsKept` SQLite steps over all that are kept, so only each 64th event of a
+        // circuit has them deleted, by the count of its events; each eighth part of `eventsKept`, if that is less.
+        try self.database.run(
+            """
+            DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
+            (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) ORDER BY id LIMIT CASE WHEN
+            (SELECT sum(count % ?3) FROM transition WHERE circuit = (SELECT id FROM circuit WHERE name = ?1)) % ?3 > 0
+            THEN 0 ELSE 1000 END)
+            """,
+            SQLValue(name), .integer(Int64(self.eventsKept)), .integer(Int64(min(64, max(1, self.eventsKept / 8))))
+        )
         self.hasEvents = true
     }
 
@@ -225,28 +229,22 @@ final class Transaction {
         return loaded
     }
 
+    /// Saves what has changed: the columns with one UPDATE, and the probes, which have a table of their own.
     private func save(_ row: CircuitRow, over before: CircuitRow) throws(BreakerStoreError) {
-        try self.save(CircuitColumn.ofEachFailure, CircuitColumn.updateFailures, of: row, over: before)
-        // Most failures change nothing else.
-        var failed = before
-        (failed.failures, failed.circuit.lastError) = (row.failures, row.circuit.lastError)
-        guard row != failed else { return }
-        try self.save(CircuitColumn.configured, CircuitColumn.updateConfig, of: row, over: before)
-        try self.save(CircuitColumn.machine, CircuitColumn.updateState, of: row, over: before)
-        let (circuit, before) = (row.circuit, before.circuit)
-        if circuit.probes.contains(where: { $0.worker == self.worker.id && !before.probes.contains($0) }) {
-            self.hasClaims = true
+        let (probes, known) = (row.circuit.probes, before.circuit.probes)
+        var same = before
+        same.circuit.probes = probes
+        if row != same {
+            (same.failures, same.circuit.lastError) = (row.failures, row.circuit.lastError)
+            let hasNewConfig = row.label != same.label || row.circuit.rules != same.circuit.rules
+            // Most failures change nothing else.
+            let update =
+                hasNewConfig
+                ? CircuitColumn.updateOfAll
+                : row == same ? CircuitColumn.updateOfFailure : CircuitColumn.updateOfState
+            try self.database.run(update.sql, update.values(of: row))
         }
-        try self.database.saveProbes(circuit.probes, over: before.probes, of: row.id)
-    }
-
-    private func save(
-        _ columns: [CircuitColumn],
-        _ update: SQL,
-        of row: CircuitRow,
-        over before: CircuitRow
-    ) throws(BreakerStoreError) {
-        guard columns.contains(where: { $0.value(in: row) != $0.value(in: before) }) else { return }
-        try self.database.run(update, CircuitColumn.updated(row, columns))
+        if probes.contains(where: { $0.worker == self.worker.id && !known.contains($0) }) { self.hasClaims = true }
+        try self.database.saveProbes(probes, over: known, of: row.id)
     }
 }
