@@ -3,8 +3,8 @@
 /// The statements about a circuit's row, the values that they bind, the reading of a row and the comparison of two rows
 /// are all made from this list.
 ///
-/// A case's number is the column's place in a SELECT. `name` is not listed: most callers look for a row by its name.
-/// Other callers select `name` after these columns.
+/// A case's number is the column's place in a SELECT, and in `entries`. `name` is not listed: most callers look for a
+/// row by its name. Other callers select `name` after these columns.
 enum CircuitColumn: Int32, CaseIterable {
     case id, birth, registered
     case label, mode, rule, ruleCount, ruleWindow, ruleShare, slowThreshold, slowShare, slowCount, slowWindow
@@ -30,143 +30,90 @@ enum CircuitColumn: Int32, CaseIterable {
         case tally
     }
 
-    var part: Part {
-        switch self {
-        case .id, .birth, .outageCap: .key
-        case .label, .mode, .rule, .ruleCount, .ruleWindow, .ruleShare, .slowThreshold, .slowShare, .slowCount,
-            .slowWindow, .recovery, .multiplier, .cap, .jitter, .probeLimit, .probeSuccesses, .probeLease,
-            .minimumReporters:
-            .config
-        case .state, .since, .epoch, .stretch, .openUntil, .successes, .trips, .forgottenUntil,
-            .stretchFailed, .stretchRefused, .outageSince, .outageFailed, .outageRefused, .tripReason, .tripFailed,
-            .tripCalls, .hold, .holdSince, .holdUntil, .holdBy, .holdReason:
-            .state
-        case .lastError, .failures, .failuresSince: .failure
-        case .registered: .tally
-        }
-    }
+    private typealias Entry = (name: String, part: Part, value: @Sendable (CircuitRow) -> SQLValue)
 
-    var name: String {
-        switch self {
-        case .id: "id"
-        case .birth: "birth"
-        case .registered: "registered"
-        case .label: "label"
-        case .mode: "mode"
-        case .rule: "rule"
-        case .ruleCount: "rule_count"
-        case .ruleWindow: "rule_window"
-        case .ruleShare: "rule_share"
-        case .slowThreshold: "slow_threshold"
-        case .slowShare: "slow_share"
-        case .slowCount: "slow_count"
-        case .slowWindow: "slow_window"
-        case .recovery: "recovery"
-        case .multiplier: "recovery_multiplier"
-        case .cap: "recovery_cap"
-        case .jitter: "recovery_jitter"
-        case .outageCap: "outage_cap"
-        case .probeLimit: "probe_limit"
-        case .probeSuccesses: "probe_successes"
-        case .probeLease: "probe_lease"
-        case .minimumReporters: "minimum_reporters"
-        case .state: "state"
-        case .since: "since"
-        case .epoch: "epoch"
-        case .stretch: "stretch"
-        case .openUntil: "open_until"
-        case .successes: "successes"
-        case .trips: "trips"
-        case .forgottenUntil: "forgotten_until"
-        case .lastError: "last_error"
-        case .stretchFailed: "stretch_failed"
-        case .stretchRefused: "stretch_refused"
-        case .outageSince: "outage_since"
-        case .outageFailed: "outage_failed"
-        case .outageRefused: "outage_refused"
-        case .tripReason: "trip_reason"
-        case .tripFailed: "trip_failed"
-        case .tripCalls: "trip_calls"
-        case .hold: "hold"
-        case .holdSince: "hold_since"
-        case .holdUntil: "hold_until"
-        case .holdBy: "hold_by"
-        case .holdReason: "hold_reason"
-        case .failures: "failures"
-        case .failuresSince: "failures_since"
-        }
-    }
+    /// In the order of the cases.
+    private static let entries: [Entry] = [
+        ("id", .key, { .integer($0.id) }),
+        ("birth", .key, { .integer($0.birth) }),
+        ("registered", .tally, { .integer($0.registered) }),
+        ("label", .config, { SQLValue($0.label) }),
+        ("mode", .config, { .text($0.circuit.rules.isObserving ? "observing" : "enforcing") }),
+        ("rule", .config, { .text($0.circuit.rules.trip.word) }),
+        ("rule_count", .config, { .integer($0.circuit.rules.trip.count) }),
+        ("rule_window", .config, { .integer($0.circuit.rules.trip.window) }),
+        ("rule_share", .config, { $0.circuit.rules.trip.share.map { .real($0) } ?? .null }),
+        ("slow_threshold", .config, { SQLValue($0.circuit.rules.slow?.threshold) }),
+        ("slow_share", .config, { $0.circuit.rules.slow.map { .real($0.share.share) } ?? .null }),
+        ("slow_count", .config, { SQLValue($0.circuit.rules.slow.map { Int64($0.share.minimumCalls) }) }),
+        ("slow_window", .config, { SQLValue($0.circuit.rules.slow?.window) }),
+        ("recovery", .config, { .integer($0.circuit.rules.recovery) }),
+        ("recovery_multiplier", .config, { .real($0.circuit.rules.multiplier) }),
+        ("recovery_cap", .config, { .integer($0.circuit.rules.cap) }),
+        ("recovery_jitter", .config, { .real($0.circuit.rules.jitter) }),
+        ("outage_cap", .key, { .integer($0.outageCap) }),
+        ("probe_limit", .config, { .integer(Int64($0.circuit.rules.probeLimit)) }),
+        ("probe_successes", .config, { .integer(Int64($0.circuit.rules.successesToClose)) }),
+        ("probe_lease", .config, { .integer($0.circuit.rules.lease) }),
+        ("minimum_reporters", .config, { .integer(Int64($0.circuit.rules.minimumReporters)) }),
+        ("state", .state, { .text($0.circuit.state.word) }),
+        ("since", .state, { .integer($0.circuit.since.microseconds) }),
+        ("epoch", .state, { .integer($0.circuit.epoch) }),
+        ("stretch", .state, { .integer($0.circuit.stretch) }),
+        ("open_until", .state, { SQLValue($0.circuit.state.until?.microseconds) }),
+        ("successes", .state, { .integer($0.circuit.state.successes) }),
+        ("trips", .state, { .integer(Int64($0.circuit.tripsInARow)) }),
+        ("forgotten_until", .state, { SQLValue($0.circuit.forgottenUntil?.microseconds) }),
+        ("last_error", .failure, { SQLValue($0.circuit.lastError) }),
+        ("stretch_failed", .state, { SQLValue($0.stretchBegan?.failed) }),
+        ("stretch_refused", .state, { SQLValue($0.stretchBegan?.refused) }),
+        ("outage_since", .state, { SQLValue($0.circuit.trippedSince?.microseconds) }),
+        ("outage_failed", .state, { SQLValue($0.outageBegan?.failed) }),
+        ("outage_refused", .state, { SQLValue($0.outageBegan?.refused) }),
+        ("trip_reason", .state, { SQLValue($0.circuit.trip?.reason) }),
+        ("trip_failed", .state, { SQLValue($0.circuit.trip?.failed) }),
+        ("trip_calls", .state, { SQLValue($0.circuit.trip?.calls) }),
+        ("hold", .state, { SQLValue($0.circuit.hold?.state.rawValue) }),
+        ("hold_since", .state, { SQLValue($0.circuit.hold?.since.microseconds) }),
+        ("hold_until", .state, { SQLValue($0.circuit.hold?.until?.microseconds) }),
+        ("hold_by", .state, { SQLValue($0.circuit.hold?.by) }),
+        ("hold_reason", .state, { SQLValue($0.circuit.hold?.reason) }),
+        ("failures", .failure, { SQLValue($0.failures.count) }),
+        ("failures_since", .failure, { SQLValue($0.failures.since?.microseconds) }),
+    ]
 
-    func value(in row: CircuitRow) -> SQLValue {
-        let circuit = row.circuit
-        let rules = circuit.rules
-        return switch self {
-        case .id: .integer(row.id)
-        case .birth: .integer(row.birth)
-        case .registered: .integer(row.registered)
-        case .label: SQLValue(row.label)
-        case .mode: .text(rules.isObserving ? "observing" : "enforcing")
-        case .rule: .text(rules.trip.word)
-        case .ruleCount: .integer(rules.trip.count)
-        case .ruleWindow: .integer(rules.trip.window)
-        case .ruleShare: rules.trip.share.map { .real($0) } ?? .null
-        case .slowThreshold: SQLValue(rules.slow?.threshold)
-        case .slowShare: rules.slow.map { .real($0.share.share) } ?? .null
-        case .slowCount: SQLValue(rules.slow.map { Int64($0.share.minimumCalls) })
-        case .slowWindow: SQLValue(rules.slow?.window)
-        case .recovery: .integer(rules.recovery)
-        case .multiplier: .real(rules.multiplier)
-        case .cap: .integer(rules.cap)
-        case .jitter: .real(rules.jitter)
-        case .outageCap: .integer(row.outageCap)
-        case .probeLimit: .integer(Int64(rules.probeLimit))
-        case .probeSuccesses: .integer(Int64(rules.successesToClose))
-        case .probeLease: .integer(rules.lease)
-        case .minimumReporters: .integer(Int64(rules.minimumReporters))
-        case .state: .text(circuit.state.word)
-        case .since: .integer(circuit.since.microseconds)
-        case .epoch: .integer(circuit.epoch)
-        case .stretch: .integer(circuit.stretch)
-        case .openUntil: SQLValue(circuit.state.until?.microseconds)
-        case .successes: .integer(circuit.state.successes)
-        case .trips: .integer(Int64(circuit.tripsInARow))
-        case .forgottenUntil: SQLValue(circuit.forgottenUntil?.microseconds)
-        case .lastError: SQLValue(circuit.lastError)
-        case .stretchFailed: SQLValue(row.stretchBegan?.failed)
-        case .stretchRefused: SQLValue(row.stretchBegan?.refused)
-        case .outageSince: SQLValue(circuit.trippedSince?.microseconds)
-        case .outageFailed: SQLValue(row.outageBegan?.failed)
-        case .outageRefused: SQLValue(row.outageBegan?.refused)
-        case .tripReason: SQLValue(circuit.trip?.reason)
-        case .tripFailed: SQLValue(circuit.trip?.failed)
-        case .tripCalls: SQLValue(circuit.trip?.calls)
-        case .hold: SQLValue(circuit.hold?.state.rawValue)
-        case .holdSince: SQLValue(circuit.hold?.since.microseconds)
-        case .holdUntil: SQLValue(circuit.hold?.until?.microseconds)
-        case .holdBy: SQLValue(circuit.hold?.by)
-        case .holdReason: SQLValue(circuit.hold?.reason)
-        case .failures: SQLValue(row.failures.count)
-        case .failuresSince: SQLValue(row.failures.since?.microseconds)
-        }
-    }
+    var name: String { Self.entries[Int(self.rawValue)].name }
+    var part: Part { Self.entries[Int(self.rawValue)].part }
+
+    func value(in row: CircuitRow) -> SQLValue { Self.entries[Int(self.rawValue)].value(row) }
 }
 
 // MARK: - Statements
 
 extension CircuitColumn {
-    static let all = Self.allCases
-    static let configured = Self.all.filter { $0.part == .config }
-    static let machine = Self.all.filter { $0.part == .state }
-    static let ofEachFailure = Self.all.filter { $0.part == .failure }
-    private static let inserted = Self.all.filter { $0 != .id }
+    /// An UPDATE of the columns of some parts.
+    struct Update {
+        let sql: SQL
+        private let columns: [CircuitColumn]
 
+        init(of parts: Part...) {
+            self.columns = CircuitColumn.all.filter { column in parts.contains { $0 == column.part } }
+            let assignments = CircuitColumn.list(self.columns) { place, column in "\(column.name) = ?\(place + 2)" }
+            self.sql = SQL(composed: "UPDATE circuit SET \(assignments) WHERE id = ?1")
+        }
+
+        func values(of row: CircuitRow) -> [SQLValue] { [.integer(row.id)] + self.columns.map { $0.value(in: row) } }
+    }
+
+    static let all = Self.allCases
+    static let updateOfFailure = Update(of: .failure)
+    static let updateOfState = Update(of: .state, .failure)
+    static let updateOfAll = Update(of: .config, .state, .failure)
+    private static let inserted = Self.all.filter { $0 != .id }
     private static let selected = Self.list(Self.all) { _, column in column.name }
 
     static func select(_ text: (_ columns: String) -> String) -> SQL { SQL(composed: text(Self.selected)) }
 
-    static let updateConfig = Self.update(Self.configured)
-    static let updateState = Self.update(Self.machine)
-    static let updateFailures = Self.update(Self.ofEachFailure)
     static let insert = SQL(
         composed: """
             INSERT INTO circuit (id, name, \(Self.list(Self.inserted) { _, column in column.name }))
@@ -177,20 +124,6 @@ extension CircuitColumn {
     /// The values of `insert`; SQLite chooses the id if `id` is nil.
     static func inserted(_ row: CircuitRow, named name: String, id: Int64?) -> [SQLValue] {
         [SQLValue(id), .text(name)] + Self.inserted.map { $0.value(in: row) }
-    }
-
-    /// The values of `updateConfig`, `updateState` and `updateFailures`.
-    static func updated(_ row: CircuitRow, _ columns: [CircuitColumn]) -> [SQLValue] {
-        var values: [SQLValue] = []
-        values.reserveCapacity(columns.count + 1)
-        values.append(.integer(row.id))
-        for column in columns { values.append(column.value(in: row)) }
-        return values
-    }
-
-    private static func update(_ columns: [CircuitColumn]) -> SQL {
-        let assignments = Self.list(columns) { place, column in "\(column.name) = ?\(place + 2)" }
-        return SQL(composed: "UPDATE circuit SET \(assignments) WHERE id = ?1")
     }
 
     // Not `joined`, for which the runtime would look for conformances in all loaded libraries.

@@ -225,28 +225,22 @@ final class Transaction {
         return loaded
     }
 
+    /// Saves what has changed: the columns with one UPDATE, and the probes, which have a table of their own.
     private func save(_ row: CircuitRow, over before: CircuitRow) throws(BreakerStoreError) {
-        try self.save(CircuitColumn.ofEachFailure, CircuitColumn.updateFailures, of: row, over: before)
-        // Most failures change nothing else.
-        var failed = before
-        (failed.failures, failed.circuit.lastError) = (row.failures, row.circuit.lastError)
-        guard row != failed else { return }
-        try self.save(CircuitColumn.configured, CircuitColumn.updateConfig, of: row, over: before)
-        try self.save(CircuitColumn.machine, CircuitColumn.updateState, of: row, over: before)
-        let (circuit, before) = (row.circuit, before.circuit)
-        if circuit.probes.contains(where: { $0.worker == self.worker.id && !before.probes.contains($0) }) {
-            self.hasClaims = true
+        let (probes, known) = (row.circuit.probes, before.circuit.probes)
+        var same = before
+        same.circuit.probes = probes
+        if row != same {
+            (same.failures, same.circuit.lastError) = (row.failures, row.circuit.lastError)
+            let hasNewConfig = row.label != same.label || row.circuit.rules != same.circuit.rules
+            // Most failures change nothing else.
+            let update =
+                hasNewConfig
+                ? CircuitColumn.updateOfAll
+                : row == same ? CircuitColumn.updateOfFailure : CircuitColumn.updateOfState
+            try self.database.run(update.sql, update.values(of: row))
         }
-        try self.database.saveProbes(circuit.probes, over: before.probes, of: row.id)
-    }
-
-    private func save(
-        _ columns: [CircuitColumn],
-        _ update: SQL,
-        of row: CircuitRow,
-        over before: CircuitRow
-    ) throws(BreakerStoreError) {
-        guard columns.contains(where: { $0.value(in: row) != $0.value(in: before) }) else { return }
-        try self.database.run(update, CircuitColumn.updated(row, columns))
+        if probes.contains(where: { $0.worker == self.worker.id && !known.contains($0) }) { self.hasClaims = true }
+        try self.database.saveProbes(probes, over: known, of: row.id)
     }
 }
