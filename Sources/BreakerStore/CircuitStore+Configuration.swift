@@ -38,6 +38,8 @@ extension CircuitStore {
 
         /// How many events are kept of each circuit: 1 to 1,000,000.
         ///
+        /// The file has up to 63 older events of a circuit, but at most an eighth of this number.
+        ///
         /// The default is 1,000.
         public var eventsKept: Int = 1_000
 

@@ -334,6 +334,14 @@ static inline int bs_has_moved(sqlite3 *db) {
     return moved;
 }
 
+// A number that changes with each commit to the database, of this connection or another; as of the connection's present
+// transaction. 0 if SQLite can't say.
+static inline uint32_t bs_data_version(sqlite3 *db) {
+    uint32_t version = 0;
+    int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+    return rc == SQLITE_OK ? version : 0;
+}
+
 // Reads from the database file through SQLite: an open and close by hand would drop this process's locks on the file.
 static inline int bs_read_file(sqlite3 *db, void *buffer, int count, int64_t offset) {
     sqlite3_file *file = 0;

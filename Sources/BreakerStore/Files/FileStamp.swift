@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// When the database and its log were last written.
 struct FileStamp: Equatable {
     private struct One: Equatable {
@@ -24,8 +30,36 @@ struct FileStamp: Equatable {
     /// A newer time may belong to the current tick of the kernel's clock, and a second write in that tick would not
     /// change it.
     func isSettled(at now: Double) -> Bool {
-        [self.database, self.log].compactMap(\.self).allSatisfy {
-            now - (Double($0.written.seconds) + Double($0.written.nanoseconds) / 1_000_000_000) > 0.05
-        }
+        [self.database, self.log].compactMap(\.self).allSatisfy { $0.written.isSettled(at: now) }
+    }
+}
+
+/// A directory and when its names last changed: while this stays the same, each path into it leads to the same file.
+///
+/// The kernel notes the time of each file that is made, removed, renamed or replaced, and no program can set that time.
+/// It does not note a file system that is mounted over one file.
+struct DirectoryStamp: Equatable {
+    private let number: FoundFile.Number
+    private let changed: FoundFile.Time
+
+    /// Nil if there is no directory at the path.
+    init?(_ path: String) {
+        guard let found = FoundFile(path) else { return nil }
+        (self.number, self.changed) = (found.number, found.changed)
+    }
+
+    /// Whether a change from now on gets another time.
+    ///
+    /// A change in the last tick of the kernel's clock may get the same. A file system that notes no nanoseconds may
+    /// give the same time for two seconds.
+    var isSettled: Bool {
+        self.changed.nanoseconds != 0 && self.changed.isSettled(at: Date().timeIntervalSince1970)
+    }
+}
+
+extension FoundFile.Time {
+    /// Whether the time is more than 50 ms before `now` (Unix time, in seconds).
+    fileprivate func isSettled(at now: Double) -> Bool {
+        now - (Double(self.seconds) + Double(self.nanoseconds) / 1_000_000_000) > 0.05
     }
 }

@@ -116,7 +116,7 @@ final class Authorizer {
         "circuit", "clock", "failure", "event", "worker", "registration", "probe", "tally", "duration", "transition",
         "word", "predecessor", "sqlite_sequence",
     ]
-    private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "glob", "typeof"]
+    private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "sum", "glob", "typeof"]
     private static let pragmas: [StaticString] = [
         "application_id", "user_version", "page_size", "journal_mode", "integrity_check", "quick_check",
         "wal_autocheckpoint", "synchronous", "journal_size_limit", "mmap_size", "cell_size_check", "temp_store",

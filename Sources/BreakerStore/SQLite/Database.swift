@@ -87,6 +87,13 @@ final class Database: @unchecked Sendable {
 
     func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }
 
+    /// A number that "changes whenever any change occurs to the corresponding database file", through any connection,
+    /// as of the open transaction (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html); nil if SQLite can't say.
+    var dataVersion: UInt32? {
+        let version = unsafe bs_data_version(self.connection.handle)
+        return version == 0 ? nil : version
+    }
+
     private func prepare(_ sql: SQL) throws(BreakerStoreError) -> Prepared {
         let key = sql.key
         if let known = self.prepared.first(where: { $0.key == key }) { return known }

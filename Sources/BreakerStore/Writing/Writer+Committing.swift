@@ -79,8 +79,34 @@ extension Writer {
         Hook.reached("commit.begin")
         try self.requireIndex(opened)
         try opened.writer.run("COMMIT")
+        self.keep(transaction.clock, committedBy: opened)
         Hook.reached("commit.done")
         return transaction
+    }
+
+    /// Tests the open connection by a commit; returns whether it works, or nil if the file must be opened again.
+    ///
+    /// False if the file can't be written yet: other processes lock it, the disk is full, or this process may not
+    /// write.
+    func tryToWrite(unless isOver: () -> Bool) -> Bool? {
+        guard let opened = self.opened else { return nil }
+        // Other processes take turns with the file: a process that asks just once in a while may ask in vain for long.
+        let deadline = self.deadline
+        do throws(BreakerStoreError) {
+            guard try opened.writer.begin(unless: { deadline.isOver || isOver() }) else { return false }
+            defer { opened.writer.rollback() }
+            try opened.writer.requireKnownVersion()
+            // An unchanged value would write nothing, and prove nothing.
+            try opened.writer.run("UPDATE worker SET since = since - 1 WHERE id = ?1", .integer(opened.worker.id))
+            try self.requireIndex(opened)
+            try opened.writer.run("COMMIT")
+            return true
+        } catch {
+            switch error.code {
+            case .full, .busy, .permissionDenied: return false
+            default: return nil
+            }
+        }
     }
 
     private func tryAgain(

@@ -10,6 +10,10 @@ final class Writer: @unchecked Sendable {
         var checkpointer: Database?
         /// Whether SQLite cuts the log when this process begins the log again.
         var cutsLog = false
+        /// The directory just before all paths were last seen to lead to the open files; nil if it was still changing.
+        var directory: DirectoryStamp?
+        /// The clock's row after the last commit, and the database's version then.
+        var lastClock: (row: ClockRow, version: UInt32)?
     }
 
     let file: StoreFile
@@ -252,36 +256,23 @@ final class Writer: @unchecked Sendable {
     }
 
     /// Throws unless the paths lead to the open files: otherwise no later process would see this commit.
-    func requireFiles(_ opened: Opened) throws(BreakerStoreError) {
-        guard FileIdentity(of: self.file) == opened.identity else { throw .moved(self.file.path) }
-    }
-
-    /// Tests the open connection by a commit; returns whether it works, or nil if the file must be opened again.
     ///
-    /// False if the file can't be written yet: other processes lock it, the disk is full, or this process may not
-    /// write.
-    func tryToWrite(unless isOver: () -> Bool) -> Bool? {
-        guard let opened = self.opened else { return nil }
-        // Other processes take turns with the file: a process that asks just once in a while may ask in vain for long.
-        let deadline = self.deadline
-        do throws(BreakerStoreError) {
-            guard try opened.writer.begin(unless: { deadline.isOver || isOver() }) else { return false }
-            defer { opened.writer.rollback() }
-            try opened.writer.requireKnownVersion()
-            // An unchanged value would write nothing, and prove nothing.
-            try opened.writer.run("UPDATE worker SET since = since - 1 WHERE id = ?1", .integer(opened.worker.id))
-            try self.requireIndex(opened)
-            try opened.writer.run("COMMIT")
-            return true
-        } catch {
-            switch error.code {
-            case .full, .busy, .permissionDenied: return false
-            default: return nil
-            }
-        }
+    /// In a directory in which nothing has changed since it was last so, they still do.
+    func requireFiles(_ opened: Opened) throws(BreakerStoreError) {
+        let directory = DirectoryStamp(self.file.directory)
+        if let directory, directory == self.session?.directory { return }
+        guard FileIdentity(of: self.file) == opened.identity else { throw .moved(self.file.path) }
+        self.session?.directory = directory.flatMap { $0.isSettled ? $0 : nil }
     }
 
     // MARK: - Transactions
+
+    /// Keeps the clock's row that has just been committed, so that no transaction reads it before another connection
+    /// has committed.
+    func keep(_ row: ClockRow, committedBy opened: Opened) {
+        let version = opened.writer.dataVersion
+        self.session?.lastClock = version.map { (row, $0) }
+    }
 
     func transaction(_ opened: Opened) throws(BreakerStoreError) -> Transaction {
         try Transaction(
@@ -289,6 +280,7 @@ final class Writer: @unchecked Sendable {
             of: self.file,
             worker: opened.worker,
             clock: self.clock,
+            known: self.session?.lastClock.flatMap { $0.version == opened.writer.dataVersion ? $0.row : nil },
             eventsKept: self.configuration.eventsKept,
             random: self.random,
             // If the lock file was replaced, other processes lock another one: a worker that seems dead may live.

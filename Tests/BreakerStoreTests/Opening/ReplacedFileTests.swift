@@ -50,6 +50,42 @@ import Darwin
         #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
     }
 
+    /// Once nothing has changed in the directory for a moment, a commit looks at the directory alone.
+    @Test(arguments: ["a.db", "a.db-wal"])
+    func commitFindsThatAFileWasTakenFromASettledDirectory(name: String) async throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        func commit() -> Bool { (try? core.commit(until: Deadline(after: .hangLimit)) { _ in }) != nil }
+        _ = try store.breaker(Stores.config())
+        #expect(await eventually { DirectoryStamp(directory)?.isSettled == true })
+        #expect(synchronously { commit() && commit() })
+        #expect(unsafe rename(directory + "/" + name, directory + "/taken") == 0)
+        // By chance the store's thread may have noticed first, and may have made the file again.
+        #expect(!synchronously(commit) || Directory.names(in: directory).contains(name))
+        #expect(await eventually { Directory.names(in: directory).contains(name) && store.isHealthy })
+    }
+
+    @Test func directoryShowsEachChangeOfAName() async throws {
+        let directory = try Workplace.here.directory
+        let (one, two) = (directory + "/one", directory + "/two")
+        for change in ["make", "make another", "replace", "rename", "remove"] {
+            #expect(await eventually { DirectoryStamp(directory)?.isSettled == true })
+            let before = try #require(DirectoryStamp(directory))
+            #expect(DirectoryStamp(directory) == before)
+            switch change {
+            case "make": Files.write("1".utf8, to: one)
+            case "make another": Files.write("2".utf8, to: two)
+            case "replace", "rename": #expect(unsafe rename(two, one) == 0 || rename(one, two) == 0)
+            default: #expect(unsafe unlink(two) == 0)
+            }
+            #expect(DirectoryStamp(directory) != before, "\(change)")
+        }
+        #expect(DirectoryStamp(two) == nil)
+    }
+
     /// Nobody has noticed that anything else was there in between.
     @Test func whoLooksLooksAtTheStoreOnceItIsBack() throws {
         let directory = try Workplace.here.directory

@@ -54,4 +54,25 @@ import Testing
         #expect(try store.history(of: "a", limit: 1_000).map(\.reason) == (40..<50).reversed().map { "\($0)" })
         #expect(try store.history(of: "b").map(\.reason) == ["first"])
     }
+
+    /// The older events are deleted now and then: of eight more events at the latest where 64 are kept.
+    @Test func eachCircuitKeepsFewOlderEvents() throws {
+        var configuration = Stores.configuration()
+        configuration.eventsKept = 64
+        let store = try CircuitStore.temporary(configuration: configuration)
+        defer { store.close() }
+        for name in ["a", "b"] { _ = try store.breaker(.init(name: name)) }
+        var counts: Set<Int> = []
+        for round in 0..<200 {
+            // Turns, so that no circuit has each eighth number of the history.
+            try store.reset("a", reason: "\(round)")
+            try store.hold("b", round.isMultiple(of: 2) ? .open : .closed, reason: "\(round)")
+            let kept = try ["a", "b"].map { try store.history(of: $0, limit: 1_000) }
+            for events in kept where round > 64 {
+                #expect(events.prefix(64).map(\.reason) == (round - 63...round).reversed().map { "\($0)" })
+                counts.insert(events.count)
+            }
+        }
+        #expect(counts == Set(64...71))
+    }
 }

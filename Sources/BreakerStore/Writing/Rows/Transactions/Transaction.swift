@@ -24,7 +24,7 @@ final class Transaction {
     private let random: RandomSource
     private let isLocked: (Int64) -> Bool
     /// The row of the clock, as this transaction has read or changed it.
-    private var clock: ClockRow
+    private(set) var clock: ClockRow
     private var circuits: [CircuitName: LoadedCircuit] = [:]
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
@@ -33,12 +33,13 @@ final class Transaction {
     /// The board, whose totals are noted when a stretch ends.
     private lazy var board = BoardView(of: self.file, birth: self.clock.birth, self.storeClock)
 
-    /// Reads the clock; the transaction must have begun.
+    /// Reads the clock unless it is `known`; the transaction must have begun.
     init(
         _ database: Database,
         of file: StoreFile,
         worker: Worker,
         clock: StoreClock,
+        known: ClockRow?,
         eventsKept: Int,
         random: RandomSource,
         isLocked: @escaping (Int64) -> Bool
@@ -51,7 +52,7 @@ final class Transaction {
         self.random = random
         self.isLocked = isLocked
         self.changesBefore = database.connection.changes
-        let start = try ClockRow.start(database, clock)
+        let start = try ClockRow.start(database, clock, known: known)
         self.start = start
         self.now = start.now
         self.clock = start.row
@@ -177,7 +178,7 @@ final class Transaction {
     /// Makes the commit survive a power loss, for a change that may have no event.
     func requireSync() { self.hasTransitions = true }
 
-    /// Adds an event to the history, and deletes the oldest events beyond the number that is kept.
+    /// Adds an event to the history, and now and then deletes the oldest events beyond the number that is kept.
     ///
     /// - Parameter ended: the failed and refused calls of the stretch that the event ends.
     func write(
@@ -195,13 +196,6 @@ final class Transaction {
             .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`),
             SQLValue(transition.subject), SQLValue(ended?.failed), SQLValue(ended?.refused)
         )
-        try self.database.run(
-            """
-            DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
-            (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) ORDER BY id LIMIT 1000)
-            """,
-            SQLValue(name), .integer(Int64(self.eventsKept))
-        )
         if let name {
             try self.database.run(
                 """
@@ -211,6 +205,17 @@ final class Transaction {
                 .text(name), .text(transition.kind.rawValue)
             )
         }
+        // To find the events beyond `eventsKept` SQLite steps over all that are kept, so only each 64th event of a
+        // circuit has them deleted, by the count of its events; each eighth part of `eventsKept`, if that is less.
+        try self.database.run(
+            """
+            DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
+            (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) ORDER BY id LIMIT CASE WHEN
+            (SELECT sum(count % ?3) FROM transition WHERE circuit = (SELECT id FROM circuit WHERE name = ?1)) % ?3 > 0
+            THEN 0 ELSE 1000 END)
+            """,
+            SQLValue(name), .integer(Int64(self.eventsKept)), .integer(Int64(min(64, max(1, self.eventsKept / 8))))
+        )
         self.hasEvents = true
     }
 
