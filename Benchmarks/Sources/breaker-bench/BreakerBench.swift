@@ -86,6 +86,7 @@ struct BreakerBench {
         case .sharing: try Shares.share(path)
         case .exactShare: try ExactShares.share(path)
         case .failingTraced: try Failures.failTraced(path)
+        case .trippingTraced: try Failures.tripTraced(path)
         }
     }
 }

@@ -27,6 +27,7 @@ enum Child {
         case failingInC = "child-failing-in-c"
         case failingPaced = "child-failing-paced"
         case failingTraced = "child-failing-traced"
+        case trippingTraced = "child-tripping-traced"
         case sharing = "child-sharing"
         case exactShare = "child-exact-share"
     }

@@ -4,6 +4,7 @@ import CBenchmarks
 enum Counts {
     static var allocations: Int? { Self.count(bb_allocations()) }
     static var threadSyncs: Int? { Self.count(bb_thread_syncs()) }
+    static var threadStatements: Int { Int(bb_thread_statements()) }
     static var processSyncs: Int? { Self.count(bb_process_syncs()) }
 
     private static func count(_ value: Int64) -> Int? { value < 0 ? nil : Int(value) }

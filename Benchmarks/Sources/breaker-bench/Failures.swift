@@ -56,8 +56,13 @@ struct Failures {
             table.addCount(
                 "  system calls of \(Self.circuits) failures",
                 try Child.systemCallsBetweenMarks(.failingTraced, directory + "/traced.db")?.all,
-                .atMost(Self.circuits * Self.systemCalls))
+                .atMost(Self.circuits * Self.systemCalls + 4))
+            table.addCount(
+                "  system calls of \(Self.circuits) failures that trip",
+                try Child.systemCallsBetweenMarks(.trippingTraced, directory + "/tripping.db")?.all,
+                .atMost(Self.circuits * Self.systemCallsOfTrip + 4))
             try Self.countSyncs(&table, directory + "/syncs.db")
+            try Self.countStatements(&table, directory + "/statements.db")
             table.addRatio(
                 "64 tasks failing at once, against one by one",
                 ours: 1e9 / rounds[4],
@@ -77,8 +82,10 @@ struct Failures {
         }
     }
 
-    private static func breakers(_ store: CircuitStore, _ name: String) throws -> [CircuitBreaker] {
-        let trip = TripRule.failures(1_000_000, within: .seconds(3_600))
+    private static func breakers(
+        _ store: CircuitStore, _ name: String, tripAfter count: Int = 1_000_000
+    ) throws -> [CircuitBreaker] {
+        let trip = TripRule.failures(count, within: .seconds(3_600))
         return try store.breakers((0..<Self.circuits).map { .init(name: "\(name)-\($0)", trip: trip) })
     }
 
@@ -119,22 +126,53 @@ struct Failures {
 
     // MARK: - System calls
 
-    /// The system calls that one failure may make.
+    /// The system calls that one failure may make, once nothing has changed in the directory for a moment.
     ///
-    /// It looks at four files, makes eight calls for locks and four writes: two pages with their headers. One call more
-    /// may be due by the clock.
-    private static let systemCalls = 17
+    /// It looks at the wal-index and at the directory, makes eight calls for locks and two writes: a page with its
+    /// header. A few calls more may be due by the clock.
+    private static let systemCalls = 12
+    /// Writes five pages more, and looks up the circuit's totals on the board, which are noted with the trip; one sync.
+    private static let systemCallsOfTrip = 30
 
     /// One failure of each circuit between two marks, in a log that is far from a checkpoint.
-    static func failTraced(_ path: String) throws {
+    static func failTraced(_ path: String) throws { try Self.fail(path, tripAfter: 1_000_000) }
+
+    /// The same, where this failure of each circuit trips it.
+    static func tripTraced(_ path: String) throws { try Self.fail(path, tripAfter: 3) }
+
+    private static func fail(_ path: String, tripAfter count: Int) throws {
         let store = try CircuitStore(path: path)
-        let breakers = try Self.breakers(store, "traced")
+        let breakers = try Self.breakers(store, "traced", tripAfter: count)
+        for breaker in breakers { Self.fail(breaker) }
+        // A change of the directory less than 50 ms ago might hide another.
+        usleep(100_000)
         for breaker in breakers { Self.fail(breaker) }
         if bb_be_traced() != 0 { bb_exit_now(Child.unguarded) }
         bb_mark()
         for breaker in breakers { Self.fail(breaker) }
         bb_mark()
         store.close()
+    }
+
+    // MARK: - Statements
+
+    /// The statements of the calling thread, in a store of its own, as with syncs.
+    private static func countStatements(_ table: inout Table, _ path: String) throws {
+        guard bb_trace_statements() == 0 else { return }
+        defer { bb_trace_no_more() }
+        let store = try CircuitStore(path: path)
+        defer { store.close() }
+        let breakers = try Self.breakers(store, "statements", tripAfter: 3)[..<8]
+        for breaker in breakers { Self.fail(breaker) }
+        let before = Counts.threadStatements
+        for breaker in breakers { Self.fail(breaker) }
+        let beforeTrips = Counts.threadStatements
+        for breaker in breakers { Self.fail(breaker) }
+        // A look, BEGIN, the circuit, the count, INSERT, COMMIT; where it trips, also the totals, the event, the number
+        // of such events, the end of the oldest, and the state. The clock is written once in ten seconds.
+        table.addCount("  statements of 8 failures that trip nothing", beforeTrips - before, .atMost(8 * 6 + 1))
+        table.addCount(
+            "  statements of 8 failures that trip", Counts.threadStatements - beforeTrips, .atMost(8 * 11 + 1))
     }
 
     // MARK: - Syncs

@@ -17,6 +17,12 @@ int64_t bb_heap(void);
 int64_t bb_thread_syncs(void);
 int64_t bb_process_syncs(void);
 
+// Counts the SQL statements that connections begin which are opened from now on; returns 0 if that is possible.
+int bb_trace_statements(void);
+void bb_trace_no_more(void);
+// The calling thread's.
+int64_t bb_thread_statements(void);
+
 // MARK: - System calls
 
 // The exit code of a process whose guarded thread made a system call.
