@@ -20,8 +20,6 @@ final class Database: @unchecked Sendable {
     // A few dozen at most. Not a dictionary: for the first dictionary of a type, the runtime searches all loaded
     // libraries for conformances, which loads a megabyte of them into memory.
     private var prepared: [Prepared] = []
-    /// The clock's row after this connection's last commit, and the database's version then.
-    private var lastClock: (row: ClockRow, version: UInt32)?
 
     init(_ connection: consuming Connection) { self.connection = connection }
 
@@ -89,21 +87,9 @@ final class Database: @unchecked Sendable {
 
     func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }
 
-    /// Keeps the clock's row as this connection has just committed it, in a file with a known version.
-    func committed(_ row: ClockRow) { self.lastClock = self.dataVersion.map { (row, $0) } }
-
-    /// The clock's row, under the write lock; nil if it can't be read. Throws for a file of a later major version.
-    ///
-    /// While no other connection commits, row and version are those of this connection's last commit.
-    func clockToWrite() throws(BreakerStoreError) -> ClockRow? {
-        if let last = self.lastClock, last.version == self.dataVersion { return last.row }
-        try self.requireKnownVersion()
-        return try ClockRow.read(self)
-    }
-
     /// A number that "changes whenever any change occurs to the corresponding database file", through any connection,
-    /// as of the open transaction (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
-    private var dataVersion: UInt32? {
+    /// as of the open transaction (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html); nil if SQLite can't say.
+    var dataVersion: UInt32? {
         let version = unsafe bs_data_version(self.connection.handle)
         return version == 0 ? nil : version
     }

@@ -12,6 +12,8 @@ final class Writer: @unchecked Sendable {
         var cutsLog = false
         /// The directory just before all paths were last seen to lead to the open files; nil if it was still changing.
         var directory: DirectoryStamp?
+        /// The clock's row after the last commit, and the database's version then.
+        var lastClock: (row: ClockRow, version: UInt32)?
     }
 
     let file: StoreFile
@@ -265,12 +267,20 @@ final class Writer: @unchecked Sendable {
 
     // MARK: - Transactions
 
+    /// Keeps the clock's row that has just been committed, so that no transaction reads it before another connection
+    /// has committed.
+    func keep(_ row: ClockRow, committedBy opened: Opened) {
+        let version = opened.writer.dataVersion
+        self.session?.lastClock = version.map { (row, $0) }
+    }
+
     func transaction(_ opened: Opened) throws(BreakerStoreError) -> Transaction {
         try Transaction(
             opened.writer,
             of: self.file,
             worker: opened.worker,
             clock: self.clock,
+            known: self.session?.lastClock.flatMap { $0.version == opened.writer.dataVersion ? $0.row : nil },
             eventsKept: self.configuration.eventsKept,
             random: self.random,
             // If the lock file was replaced, other processes lock another one: a worker that seems dead may live.

@@ -79,11 +79,14 @@ import Testing
         configuration.eventsKept = 100
         let store = try CircuitStore(path: path, configuration: configuration)
         defer { store.close() }
-        var counts: [Int] = []
-        for _ in 0..<6 {
+        var counts = [5_000]
+        for _ in 0..<72 {
             try store.reset("a")
             counts.append(Int(Foreign.value(path, "SELECT count(*) FROM event WHERE circuit = 'a'") ?? "") ?? -1)
         }
-        #expect(counts == [4_001, 3_002, 2_003, 1_004, 100, 100])
+        // At each twelfth event, which is an eighth of 100.
+        let deleted = zip(counts, counts.dropFirst()).map { $0 + 1 - $1 }.filter { $0 > 0 }
+        #expect(deleted.prefix(4) == [1_000, 1_000, 1_000, 1_000])
+        #expect(deleted.count == 6 && counts.suffix(12).min() == 100 && counts.suffix(12).max() == 111)
     }
 }

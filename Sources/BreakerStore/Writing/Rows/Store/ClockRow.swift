@@ -49,8 +49,14 @@ struct ClockRow: Equatable {
     /// Reads the store time; called inside a transaction that may write.
     ///
     /// After a boot the first transaction sets the offset again, so that store time reads as Unix time.
-    static func start(_ database: Database, _ clock: StoreClock) throws(BreakerStoreError) -> Start {
-        let found = try database.clockToWrite()
+    ///
+    /// - Parameter known: the row, if no other connection has committed since this one read or wrote it.
+    static func start(
+        _ database: Database, _ clock: StoreClock, known: ClockRow? = nil
+    ) throws(BreakerStoreError) -> Start {
+        // Who has changed the version has committed.
+        if known == nil { try database.requireKnownVersion() }
+        let found = if let known { known } else { try Self.read(database) }
         guard var row = found, row.boot == clock.host.bootID, Self.possible.contains(row.now(at: clock.uptime))
         else {
             return try self.set(found, database, clock)

@@ -33,12 +33,13 @@ final class Transaction {
     /// The board, whose totals are noted when a stretch ends.
     private lazy var board = BoardView(of: self.file, birth: self.clock.birth, self.storeClock)
 
-    /// Reads the clock; the transaction must have begun.
+    /// Reads the clock unless it is `known`; the transaction must have begun.
     init(
         _ database: Database,
         of file: StoreFile,
         worker: Worker,
         clock: StoreClock,
+        known: ClockRow?,
         eventsKept: Int,
         random: RandomSource,
         isLocked: @escaping (Int64) -> Bool
@@ -51,7 +52,7 @@ final class Transaction {
         self.random = random
         self.isLocked = isLocked
         self.changesBefore = database.connection.changes
-        let start = try ClockRow.start(database, clock)
+        let start = try ClockRow.start(database, clock, known: known)
         self.start = start
         self.now = start.now
         self.clock = start.row
