@@ -56,7 +56,7 @@ public final class CircuitBreaker: Sendable {
     /// can't be read.
     public var failureCount: Int {
         let now = self.core.clock.now
-        if let stored = self.stored(self.core.circuit) { return stored.failureTimes(at: now).count }
+        if let stored = self.stored(self.core.circuit) { return stored.failures(at: now).count }
         return self.inMemory(at: now) { circuit, _, _ in circuit.tally.count }
     }
 

@@ -64,9 +64,8 @@ extension CircuitStore {
     public func circuit(named name: String) throws(BreakerStoreError) -> CircuitSnapshot? {
         self.backend.core?.publishCounts(of: name)
         return try self.view { (view) throws(BreakerStoreError) in
-            try view.database.circuit(named: name).map { (stored) throws(BreakerStoreError) in
-                try view.snapshot(of: stored, named: name, on: view.board)
-            }
+            try view.database.circuit(named: name, countedOn: view.board, withWorkers: true)
+                .map { CircuitSnapshot($0, at: view.moment) }
         }
     }
 
@@ -174,11 +173,17 @@ extension CircuitStore {
     private func circuits(on page: CircuitPage) throws(BreakerStoreError) -> [CircuitSnapshot] {
         try Validation.pattern(page.pattern)
         return try self.view { (view) throws(BreakerStoreError) in
-            let dates = view.clock.dates()
-            let board = view.board
-            return try view.database.circuits(on: page, at: view.clock.now).map { (found) throws(BreakerStoreError) in
-                try view.snapshot(of: found.circuit, named: found.name, on: board, dates)
-            }
+            guard page.limit > 0 else { return [] }
+            let moment = view.moment
+            var found: [CircuitSnapshot] = []
+            try view.database.circuits(
+                .byName(page.pattern, after: page.after), countedOn: view.board, withWorkers: true,
+                where: { page.has($0, at: moment) },
+                while: { circuit in
+                    found.append(CircuitSnapshot(circuit, at: moment))
+                    return found.count < page.limit
+                })
+            return found
         }
     }
 

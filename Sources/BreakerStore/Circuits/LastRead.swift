@@ -18,12 +18,9 @@ extension SharedCircuit {
         /// Store time less uptime: another file, which may take this file's place, has another clock.
         let offset: Int64
 
-        /// - Parameters:
-        ///   - circuit: the circuit of the row, as it is now.
-        ///   - refusingHold: the hold by which the circuit refuses calls.
-        init(
-            _ row: CircuitRow, _ circuit: Circuit, refusingHold: CircuitSnapshot.Hold? = nil, offset: Int64 = 0
-        ) {
+        /// - Parameter row: the row as of `now`, without stamps that lie ahead.
+        init(_ row: CircuitRow, at now: StoreTime, _ clock: StoreClock) {
+            let circuit = row.circuit
             self.id = row.id
             self.birth = row.birth
             self.group = row.label
@@ -32,15 +29,16 @@ extension SharedCircuit {
             self.stretch = circuit.stretch
             self.rules = circuit.rules
             self.forgottenUntil = circuit.forgottenUntil
-            self.refusingHold = refusingHold.map { .value($0) }
-            self.offset = offset
+            // Made here, so that a refusal by the kept answer has nothing to convert.
+            self.refusingHold = circuit.holdOpen(at: now).map { .value(CircuitSnapshot.Hold($0, clock.dates())) }
+            self.offset = clock.offset
             guard circuit.state != .closed || circuit.hold != nil else {
                 self.unusual = nil
                 return
             }
-            var circuit = circuit
-            circuit.probes = []
-            self.unusual = .value(circuit)
+            var unusual = circuit
+            unusual.probes = []
+            self.unusual = .value(unusual)
         }
 
         func isSame(as other: LastRead) -> Bool {

@@ -25,8 +25,19 @@ extension CircuitStore {
         return try self.view { (view) throws(BreakerStoreError) in
             let newest = try view.database.newestEvent()
             let start = event <= newest ? event : 0
-            let reading = try LinkReading(view, eventsAfter: start)
-            return (try reading.circuits(matching: pattern), newest, reading.birth ?? 0)
+            let moment = view.moment
+            var found: [LinkedCircuit] = []
+            try view.database.circuits(
+                .matching(pattern), failures: LinkedCircuit.mostFailures, countedOn: view.board,
+                while: { (stored) throws(BreakerStoreError) in
+                    guard CircuitName.lengths.contains(stored.name.unicodeScalars.count) else { return true }
+                    var circuit = LinkedCircuit(stored, at: moment)
+                    try circuit.readWords(of: stored.row.id, in: view.database, at: moment.now)
+                    try circuit.readHistory(after: start, in: view.database, at: moment.now)
+                    found.append(circuit)
+                    return true
+                })
+            return (found, newest, try ClockRow.read(view.database)?.birth ?? 0)
         }
     }
 

@@ -1,33 +1,50 @@
 extension LinkedCircuit {
-    /// Describes a circuit by its row, as of `now`.
-    init(_ row: CircuitRow, named name: String, at now: StoreTime) {
-        var circuit = row.circuit
+    /// The most failures of a circuit that are read, however many a program has written into the file.
+    static let mostFailures: Int64 = 100_000
+
+    /// Describes a stored circuit as of a moment.
+    init(_ stored: StoredCircuit, at moment: ReadingMoment) {
+        let now = moment.now
+        var circuit = stored.row.circuit
         circuit.takeStampsAhead(for: now)
         let rules = circuit.rules
         self.init(
-            name: name,
+            name: stored.name,
             epoch: circuit.epoch,
             state: State(circuit.state, at: now),
             hold: circuit.hold(at: now).map { Hold($0, at: now) },
             tripsInARow: circuit.tripsInARow,
+            liveProbes: circuit.liveProbes(at: now, isAlive: moment.isAlive).count,
             counting: Counting(rules.trip),
             failureShare: Share(rules.trip),
             slowShare: rules.slow.map { Share($0.share, within: $0.window) },
             isObserving: rules.isObserving,
             recovery: rules.recoveryTime(afterTrips: circuit.tripsInARow, draw: 0),
             longestRecovery: rules.longestRecovery,
+            failures: stored.failures(at: now).map { Failure($0, at: now) },
+            refusals: stored.totals.refused,
             lastError: circuit.lastError.map(LinkText.cut)
         )
+        self.take(stored.recent)
     }
 
     /// Takes over the calls within the windows of the rules.
-    mutating func take(_ rates: CallRates?) {
+    private mutating func take(_ rates: CallRates?) {
         guard let rates else { return }
         func sum(_ calls: UInt64, _ bad: UInt64) -> Sum {
             Sum(calls: Int64(clamping: calls), bad: Int64(clamping: bad))
         }
         if self.failureShare != nil { self.failed = sum(rates.calls, rates.failed) }
         if self.slowShare != nil { self.slow = sum(rates.slowCalls, rates.slow) }
+    }
+}
+
+extension LinkedCircuit.Failure {
+    /// A failure ahead of `now` has the age 0.
+    fileprivate init(_ failure: Circuit.Failure, at now: StoreTime) {
+        self.init(
+            key: LinkedCircuit.Key(worker: failure.worker, number: failure.sequence),
+            age: max(0, now.microseconds(since: failure.at)))
     }
 }
 

@@ -47,22 +47,14 @@ package struct UnreadableCircuit: Sendable, Hashable {
     package var workers: Int
 }
 
-/// A circuit as the file has it, to be described as of any moment.
-struct CircuitRecord {
-    var name: String
-    var stored: StoredCircuit
-    /// The workers that have registered it, dead or alive.
-    var registered: [Int64]
-
+extension StoredCircuit {
     /// When the failures ended that led to the trip; they stay in the file until the circuit closes.
     private var failuresAtTrip: [StoreTime]? {
-        guard let trippedAt = self.stored.row.circuit.trippedSince else { return nil }
-        let start = self.stored.row.circuit.startOfCounting(at: trippedAt)
-        return self.stored.failures.map(\.at).filter { time in start.map { time >= $0 } ?? true }
+        self.row.circuit.trippedSince.map { self.failures(at: $0).map(\.at) }
     }
 
     private var tripRate: InspectedCircuit.TripRate? {
-        let circuit = self.stored.row.circuit
+        let circuit = self.row.circuit
         guard case .failureRate = circuit.rules.trip, let trip = circuit.trip, let failed = trip.failed,
             let calls = trip.calls, calls > 0
         else { return nil }
@@ -71,32 +63,14 @@ struct CircuitRecord {
         return InspectedCircuit.TripRate(failed: failed, calls: calls)
     }
 
-    /// The state as users see it, for less than the whole snapshot costs.
-    func state(by reading: ReadingMoment) -> CircuitState {
-        var circuit = self.stored.row.circuit
-        circuit.takeStampsAhead(for: reading.now)
-        return circuit.state(at: reading.now, reading.date)
-    }
-
-    func inspected(by reading: ReadingMoment) -> InspectedCircuit {
+    func inspected(at moment: ReadingMoment) -> InspectedCircuit {
         InspectedCircuit(
-            snapshot: CircuitSnapshot(
-                name: self.name,
-                stored: self.stored,
-                at: reading.now,
-                workers: self.registered.count(where: reading.isAlive),
-                isAlive: reading.isAlive,
-                reading.date
-            ),
-            tripFailures: self.failuresAtTrip?.map(reading.date),
-            tripReason: self.stored.row.circuit.trip?.reason,
-            tripRate: self.tripRate,
-            now: reading.today
-        )
+            snapshot: CircuitSnapshot(self, at: moment), tripFailures: self.failuresAtTrip?.map(moment.date),
+            tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate, now: moment.today)
     }
 }
 
-/// A moment at which records are described.
+/// A moment as of which circuits are described.
 struct ReadingMoment {
     let now: StoreTime
     let date: (StoreTime) -> Date
@@ -110,6 +84,13 @@ struct ReadingMoment {
         // Asks the kernel only once about each worker, so that all circuits of this moment see the same answer.
         let liveness = Liveness(isAlive)
         self.isAlive = { liveness[$0] }
+    }
+
+    /// The state as users see it, for less than the whole snapshot costs.
+    func state(of row: CircuitRow) -> CircuitState {
+        var circuit = row.circuit
+        circuit.takeStampsAhead(for: self.now)
+        return circuit.state(at: self.now, self.date)
     }
 
     private final class Liveness {

@@ -74,15 +74,15 @@ package struct StoreExamination: Sendable {
         var circuits = 0
         var unreadable: [String] = []
         var stampsAhead: [String] = []
-        try database.records(of: nil, withWorkers: false) { finding in
-            circuits += 1
-            switch finding {
-            case .record(let record):
-                if record.stored.hasStampsAhead(of: now) { stampsAhead.append(record.name) }
-            case .unreadable(let name, registered: _): unreadable.append(name)
-            }
-        }
-        self.circuits = circuits
+        try database.circuits(
+            .all,
+            orElse: { (name, _) in unreadable.append(name) },
+            while: { circuit in
+                circuits += 1
+                if circuit.hasStampsAhead(of: now) { stampsAhead.append(circuit.name) }
+                return true
+            })
+        self.circuits = circuits + unreadable.count
         self.stampsAhead = stampsAhead.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         self.unreadable = unreadable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         // Only the event of a healed circuit has no state before (`Healing`).

@@ -1,6 +1,6 @@
 /// Circuits as the file had them at one instant.
 package struct StoreImage {
-    let records: [CircuitRecord]
+    let stored: [StoredCircuit]
     /// The circuits whose rows can't be read, by name.
     package let unreadable: [UnreadableCircuit]
     /// The workers of the store, dead or alive.
@@ -13,35 +13,35 @@ package struct StoreImage {
 
     /// The circuits at one moment, by name; each is made when a caller asks for it.
     package struct Moment {
-        fileprivate let records: [CircuitRecord]
-        fileprivate let reading: ReadingMoment
+        fileprivate let stored: [StoredCircuit]
+        fileprivate let moment: ReadingMoment
         /// The workers at this moment.
         package let live: LiveWorkers
         fileprivate let board: BoardView
 
-        package var count: Int { self.records.count }
+        package var count: Int { self.stored.count }
 
         /// A circuit, with its present rates: a call that is counted on the board does not change the file.
         package subscript(index: Int) -> InspectedCircuit {
-            var record = self.records[index]
-            record.stored.recent = self.board.rates(of: record.stored.row)
-            return record.inspected(by: self.reading)
+            var circuit = self.stored[index]
+            circuit.recent = self.board.rates(of: circuit.row)
+            return circuit.inspected(at: self.moment)
         }
 
-        package func state(at index: Int) -> CircuitState { self.records[index].state(by: self.reading) }
+        package func state(at index: Int) -> CircuitState { self.moment.state(of: self.stored[index].row) }
 
         package func mode(at index: Int) -> CircuitMode {
-            self.records[index].stored.row.circuit.rules.isObserving ? .observing : .enforcing
+            self.stored[index].row.circuit.rules.isObserving ? .observing : .enforcing
         }
 
-        package func group(at index: Int) -> String? { self.records[index].stored.row.label }
+        package func group(at index: Int) -> String? { self.stored[index].row.label }
     }
 
     /// The circuits now: reads the time, the living workers and the board again.
     package func now() -> Moment {
-        let reading = ReadingMoment(self.clock, isAlive: self.isAlive)
+        let moment = ReadingMoment(self.clock, isAlive: self.isAlive)
         let board = BoardView(of: self.file, birth: self.birth, self.clock)
-        return Moment(records: self.records, reading: reading, live: self.liveWorkers(on: board), board: board)
+        return Moment(stored: self.stored, moment: moment, live: self.liveWorkers(on: board), board: board)
     }
 
     /// The workers now, for a watch: reads the board only where a locked byte says that there is something on it.
@@ -56,7 +56,7 @@ package struct StoreImage {
 
     /// All circuits now, by name, with the rates of the last reading of the file.
     package func circuits() -> [InspectedCircuit] {
-        let reading = ReadingMoment(self.clock, isAlive: self.isAlive)
-        return self.records.map { $0.inspected(by: reading) }
+        let moment = ReadingMoment(self.clock, isAlive: self.isAlive)
+        return self.stored.map { $0.inspected(at: moment) }
     }
 }

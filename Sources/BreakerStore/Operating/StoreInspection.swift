@@ -7,15 +7,15 @@ package import Foundation
 /// Reads the store for an operator, as of one instant, without changing anything.
 package struct StoreInspection {
     let view: StoreView
-    private let reading: ReadingMoment
+    private let moment: ReadingMoment
 
     init(_ view: StoreView) {
         self.view = view
-        self.reading = ReadingMoment(view.clock, isAlive: view.isAlive)
+        self.moment = view.moment
     }
 
     /// The time of this reading; see `InspectedCircuit.now`.
-    package var now: Date { self.reading.today }
+    package var now: Date { self.moment.today }
 
     /// The result of a search for circuits.
     package struct Found<Value> {
@@ -24,17 +24,10 @@ package struct StoreInspection {
         package var live: LiveWorkers
         /// The circuits whose rows can't be read, by name.
         package var unreadable: [UnreadableCircuit] = []
-        /// Whether a pattern found at least one circuit, or all circuits were selected and there is at least one.
+        /// Whether a pattern found at least one circuit, or all circuits were selected.
         package var isBroad: Bool
         /// A name that must be there but is not; then no circuit was read.
         package var missing: String?
-
-        /// This result, with the unreadable circuits ordered by name.
-        fileprivate var sorted: Self {
-            var sorted = self
-            sorted.unreadable.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            return sorted
-        }
     }
 
     /// Passes the selected circuits to `body` one by one, each once, so that many take no memory.
@@ -51,17 +44,17 @@ package struct StoreInspection {
         into initial: Value,
         _ body: (inout Value, InspectedCircuit) -> Void
     ) throws(BreakerStoreError) -> Found<Value> {
-        try self.records(selectors, withWorkers: countsWorkers, into: initial) { value, record in
-            body(&value, record.inspected(by: self.reading))
+        try self.stored(selectors, withWorkers: countsWorkers, into: initial) { value, circuit in
+            body(&value, circuit.inspected(at: self.moment))
         }
     }
 
     /// The selected circuits, to be described again later without reading the file.
     package func image(of selectors: [CircuitSelector]?) throws(BreakerStoreError) -> Found<StoreImage> {
-        let found = try self.records(selectors, withWorkers: true, into: [CircuitRecord]()) { $0.append($1) }
-        let records = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let found = try self.stored(selectors, withWorkers: true, into: [StoredCircuit]()) { $0.append($1) }
+        let stored = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let image = StoreImage(
-            records: records, unreadable: found.unreadable, workers: try self.view.database.workers(),
+            stored: stored, unreadable: found.unreadable, workers: try self.view.database.workers(),
             clock: self.view.clock, file: self.view.file, birth: try ClockRow.read(self.view.database)?.birth,
             isAlive: self.view.isAlive)
         return Found(
@@ -117,7 +110,7 @@ package struct StoreInspection {
 
     /// When the file was created; nil if an older release has created it.
     package func creation() throws(BreakerStoreError) -> StoreCreation? {
-        try StoreCreation.read(self.view.database, self.reading.date, now: self.now)
+        try StoreCreation.read(self.view.database, self.moment.date, now: self.now)
     }
 
     /// The size of the database in bytes, without its log.
@@ -141,55 +134,43 @@ package struct StoreInspection {
     }
 
     private func events(_ stored: [StoredEvent]) -> [CircuitEvent] {
-        stored.map { CircuitEvent($0, self.view.isOwn, self.reading.date) }
+        stored.map { CircuitEvent($0, self.view.isOwn, self.moment.date) }
     }
 
-    private func records<Value>(
-        _ selectors: [CircuitSelector]?,
-        withWorkers: Bool,
-        into initial: Value,
-        _ body: (inout Value, CircuitRecord) -> Void
+    private func stored<Value>(
+        _ selectors: [CircuitSelector]?, withWorkers: Bool, into initial: Value,
+        _ body: (inout Value, StoredCircuit) -> Void
     ) throws(BreakerStoreError) -> Found<Value> {
         let database = self.view.database
         let board = self.view.board
-        func counted(_ finding: FoundCircuit) throws(BreakerStoreError) -> FoundCircuit {
-            guard case .record(var record) = finding else { return finding }
-            try record.stored.take(board, from: database)
-            return .record(record)
-        }
         var found = Found(value: initial, live: try self.liveWorkers(), isBroad: false, missing: nil)
-        guard let selectors else {
-            try database.records(of: nil, withWorkers: withWorkers) { (finding) throws(BreakerStoreError) in
-                found.isBroad = true
-                self.take(try counted(finding), isNamed: false, into: &found, body)
+        func read(_ search: CircuitSearch, isNamed: Bool) throws(BreakerStoreError) {
+            try database.circuits(
+                search, countedOn: board, withWorkers: withWorkers,
+                orElse: { (name, id) throws(BreakerStoreError) in
+                    let workers = try database.workers(using: id).count(where: self.moment.isAlive)
+                    found.unreadable.append(UnreadableCircuit(name: name, isNamed: isNamed, workers: workers))
+                },
+                while: { circuit in
+                    body(&found.value, circuit)
+                    return true
+                })
+        }
+        if let selectors {
+            let selected = try database.select(selectors)
+            found.missing = selected.missing.first
+            if found.missing != nil { return found }
+            found.isBroad = selected.isBroad
+            // Ordered by number, as all circuits are.
+            for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
+                try read(.numbered(circuit.id), isNamed: circuit.mustBeThere)
             }
-            return found.sorted
+        } else {
+            found.isBroad = true
+            try read(.all, isNamed: false)
         }
-        let selected = try database.select(selectors)
-        found.missing = selected.missing.first
-        if found.missing != nil { return found }
-        found.isBroad = selected.isBroad
-        // Ordered by number, as in the file: in another order, SQLite would read pages of a large file again and again.
-        for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
-            try database.records(of: circuit.id, withWorkers: withWorkers) { (finding) throws(BreakerStoreError) in
-                self.take(try counted(finding), isNamed: circuit.mustBeThere, into: &found, body)
-            }
-        }
-        return found.sorted
-    }
-
-    private func take<Value>(
-        _ finding: FoundCircuit,
-        isNamed: Bool,
-        into found: inout Found<Value>,
-        _ body: (inout Value, CircuitRecord) -> Void
-    ) {
-        switch finding {
-        case .record(let record): body(&found.value, record)
-        case .unreadable(let name, let registered):
-            let workers = registered.count(where: self.reading.isAlive)
-            found.unreadable.append(UnreadableCircuit(name: name, isNamed: isNamed, workers: workers))
-        }
+        found.unreadable.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return found
     }
 }
 
@@ -209,64 +190,5 @@ extension CircuitStore {
         _ body: (StoreInspection) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         try self.view { (view) throws(BreakerStoreError) in try body(StoreInspection(view)) }
-    }
-}
-
-/// The result of reading a circuit's row.
-enum FoundCircuit {
-    case record(CircuitRecord)
-    /// A row that no version of this library can have written, with the workers that have registered the circuit.
-    case unreadable(name: String, registered: [Int64])
-}
-
-extension Database {
-    private static let allRecords = Database.selectRecords("true ORDER BY id")
-    private static let oneRecord = Database.selectRecords("id = ?1")
-
-    private static func selectRecords(_ which: String) -> SQL {
-        CircuitColumn.select {
-            """
-            SELECT \($0), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)
-            FROM circuit WHERE \(which)
-            """
-        }
-    }
-
-    /// Passes the circuit of this number to `body`, or all circuits in no order.
-    func records(
-        of id: Int64?,
-        withWorkers: Bool,
-        _ body: (FoundCircuit) throws(BreakerStoreError) -> Void
-    ) throws(BreakerStoreError) {
-        let (sql, values) = id.map { (Self.oneRecord, [SQLValue.integer($0)]) } ?? (Self.allRecords, [])
-        try self.forEach(sql, values) { row throws(BreakerStoreError) in
-            try body(try self.finding(row, withWorkers: withWorkers))
-        }
-    }
-
-    private func finding(_ row: Row, withWorkers: Bool) throws(BreakerStoreError) -> FoundCircuit {
-        let extra = CircuitRow.columnCount
-        let name = row.text(extra)
-        // A name that is not UTF-8 can't be given back to SQLite.
-        guard row.isUTF8(name, extra),
-            let found = try? CircuitRow(row, name: name, in: self)
-        else { return .unreadable(name: name, registered: try self.registered(row.integer(0))) }
-        var record = CircuitRecord(name: name, stored: StoredCircuit(row: found), registered: [])
-        // Most circuits have neither failures nor probes: then no statement looks for them.
-        if row.integer(extra + 1) != 0 {
-            record.stored.failures = try self.failures(of: found)
-        }
-        if case .halfOpen = found.circuit.state {
-            record.stored.row.circuit.probes = try self.probes(of: found.id, under: found.circuit.rules)
-        }
-        if withWorkers { record.registered = try self.registered(found.id) }
-        return .record(record)
-    }
-
-    /// The workers that have registered a circuit, dead or alive.
-    private func registered(_ circuit: Int64) throws(BreakerStoreError) -> [Int64] {
-        try self.all("SELECT worker FROM registration WHERE circuit = ?1 LIMIT 10000", .integer(circuit)) {
-            $0.integer(0)
-        }
     }
 }

@@ -120,6 +120,19 @@ import Testing
         #expect(other.circuits == (try self.store.linkedCircuits(matching: "*")))
     }
 
+    @Test func ofAnOutageTheTripHoweverOldAndTheTransitionOnlyIfItIsNew() throws {
+        let breaker = try self.store.breaker(.init(name: "a", trip: .consecutiveFailures(1)))
+        breaker.recordFailure()
+        self.advance(60)
+        try breaker.admit().fail()
+        let first = try self.store.linkedCircuits(matching: "*", eventsAfter: 0)
+        #expect(first.circuits.map(\.transition?.kind) == [.reopened])
+        #expect(first.circuits.map(\.trip?.age) == [60_000_000])
+        let nothing = try self.store.linkedCircuits(matching: "*", eventsAfter: first.newestEvent)
+        #expect(nothing.circuits.map(\.transition) == [nil])
+        #expect(nothing.circuits.map(\.trip) == first.circuits.map(\.trip))
+    }
+
     /// The history is kept under the name; what befell another circuit of this name says nothing of this one.
     @Test func aCircuitThatWasForgottenBeganAnew() throws {
         _ = try self.fixture.breaker()

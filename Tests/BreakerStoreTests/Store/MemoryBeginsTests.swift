@@ -184,7 +184,7 @@ import Darwin
             var stored = Circuit(rules: Rules(config), at: StoreTime(microseconds: epoch))
             if held { stored.hold = Circuit.Hold(state: .open, since: now) }
             let row = CircuitRow(id: 1, birth: 1, label: nil, registered: 0, circuit: stored)
-            _ = circuit.know(SharedCircuit.LastRead(row, stored)) { true }
+            _ = circuit.know(SharedCircuit.LastRead(row, at: now, StoreClock(ManualHostClock()))) { true }
         }
         func isRefused() -> Bool {
             circuit.changeInMemory(at: now, offset: 0) { circuit, moment, _ in
@@ -233,7 +233,9 @@ import Darwin
         stored.hold = Circuit.Hold(state: .open, since: stored.since, until: StoreTime(microseconds: 1_060))
         let row = CircuitRow(id: 1, birth: 1, label: nil, registered: 0, circuit: stored)
         let circuit = SharedCircuit(KeptConfig(config))
-        _ = circuit.know(SharedCircuit.LastRead(row, stored, offset: 900)) { true }
+        let clock = StoreClock(ManualHostClock())
+        clock.offset = 900
+        _ = circuit.know(SharedCircuit.LastRead(row, at: stored.since, clock)) { true }
         let hold = circuit.changeInMemory(at: StoreTime(microseconds: 50_130), offset: 50_000) { circuit, _, _ in
             circuit.hold
         }

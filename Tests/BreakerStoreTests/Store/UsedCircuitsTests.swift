@@ -19,7 +19,8 @@ import Testing
         let rules = Rules(Self.config("a", failures))
         let circuit = Circuit(rules: rules, at: StoreTime(microseconds: epoch))
         return SharedCircuit.LastRead(
-            CircuitRow(id: 1, birth: birth, label: nil, registered: 0, circuit: circuit), circuit)
+            CircuitRow(id: 1, birth: birth, label: nil, registered: 0, circuit: circuit), at: circuit.since,
+            StoreClock(ManualHostClock()))
     }
 
     // MARK: - Handles

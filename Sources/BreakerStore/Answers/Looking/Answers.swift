@@ -158,19 +158,15 @@ final class Answers: Sendable {
         return try Database.sharing(self.file, as: identity, syncs: self.syncs)
     }
 
-    /// A circuit as it was read, and the header under which it was read.
-    struct Found {
-        fileprivate var row: CircuitRow
-        /// Whether there are failures that a success would forget; only the consecutive rule has such failures.
-        fileprivate var hasFailures: Bool
-        /// The clock row; nil for a closed circuit without a hold, or if the clock row is unreadable.
-        fileprivate var clock: ClockRow?
-        fileprivate var held: (tag: Tag, generation: UInt64)?
-
-        /// Whether no process has committed since the read, as far as the header shows; true if there was no header to
-        /// compare.
-        func isCurrent(for asker: Asker) -> Bool { self.held.map { $0.tag == asker.gate.tag()?.tag } ?? true }
-    }
+    /// A circuit as a look has found it.
+    ///
+    /// - `hasFailures`: whether there are failures that a success would forget; only the consecutive rule has such
+    ///   failures.
+    /// - `clock`: the clock row; nil for a closed circuit without a hold, or if the clock row is unreadable.
+    /// - `held`: the header under which the circuit was read; nil if there was none to compare.
+    typealias Found = (
+        row: CircuitRow, hasFailures: Bool, clock: ClockRow?, held: (tag: Tag, generation: UInt64)?
+    )
 
     /// Reads the circuit for a call; nil if there is no circuit of this name.
     ///
@@ -178,22 +174,10 @@ final class Answers: Sendable {
     func find(_ asker: Asker, through database: Database) throws(BreakerStoreError) -> Found? {
         // Taken before the read begins: the circuit that is read is at least as new as the header.
         let held = asker.gate.tag()
-        let name = asker.circuit.name
-        let read = try database.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
-            Found(
-                row: try CircuitRow(row, name: name, in: database),
-                hasFailures: row.integer(CircuitRow.columnCount) != 0,
-                held: held
-            )
-        }
-        guard var found = read else { return nil }
-        let circuit = found.row.circuit
+        guard let (row, hasFailures) = try database.look(at: asker.circuit.name) else { return nil }
         // A closed circuit lets calls through at any time.
-        if circuit.state != .closed || circuit.hold != nil { found.clock = try ClockRow.read(database) }
-        if case .halfOpen = circuit.state {
-            found.row.circuit.probes = try database.probes(of: found.row.id, under: circuit.rules)
-        }
-        return found
+        let isTimeless = row.circuit.state == .closed && row.circuit.hold == nil
+        return (row, hasFailures, isTimeless ? nil : try ClockRow.read(database), held)
     }
 
     /// Answers from a look, and keeps the answer for the next call.
@@ -205,21 +189,21 @@ final class Answers: Sendable {
         _ found: Found, to asker: Asker
     ) -> (answer: CallAnswer, news: (newConfig: CircuitBreaker.Config?, isAnother: Bool)) {
         self.clock.follow(found.clock)
-        var circuit = found.row.circuit
-        let stored = circuit.state
+        var row = found.row
+        let stored = row.circuit.state
         let now = self.clock.now
-        circuit.takeStampsAhead(for: now)
+        row.circuit.takeStampsAhead(for: now)
         // If the stored end of an open circuit can't be right, a commit must correct it. Corrected only here, the end
         // would be computed again at each look, from a later now, and never come.
         let answer = CallAnswer(
-            circuit.state == stored ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
-            of: circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
-        // Made here, so that a refusal by the kept answer has nothing to convert.
-        let hold = circuit.holdOpen(at: now).map { CircuitSnapshot.Hold($0, self.clock.dates()) }
-        let read = SharedCircuit.LastRead(found.row, circuit, refusingHold: hold, offset: self.clock.offset)
+            row.circuit.state == stored ? row.circuit.answer(at: now, isAlive: self.isAlive) : .claim,
+            of: row.circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
         // `know` before `publish`: a call that the kept answer lets through must find its epoch in the counts.
         asker.circuit.noteLook(at: self.clock.uptime(of: now))
-        let news = asker.circuit.know(read) { found.isCurrent(for: asker) }
+        let news = asker.circuit.know(SharedCircuit.LastRead(row, at: now, self.clock)) {
+            // Whether no process has committed since the read, as far as the header shows.
+            found.held.map { $0.tag == asker.gate.tag()?.tag } ?? true
+        }
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }

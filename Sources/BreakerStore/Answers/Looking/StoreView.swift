@@ -28,26 +28,11 @@ struct StoreView {
         }
     }
 
-    /// A circuit at the instant of the read.
-    func snapshot(
-        of stored: StoredCircuit, named name: String, on board: BoardView, _ dates: ((StoreTime) -> Date)? = nil
-    ) throws(BreakerStoreError) -> CircuitSnapshot {
-        var stored = stored
-        try stored.take(board, from: self.database)
-        return CircuitSnapshot(
-            name: name, stored: stored, at: self.clock.now, workers: try self.registeredWorkers(of: stored.row.id),
-            isAlive: self.isAlive, dates ?? self.clock.dates())
-    }
+    /// The moment of this reading.
+    var moment: ReadingMoment { ReadingMoment(self.clock, isAlive: self.isAlive) }
 
     /// The counts outside of the database.
     var board: BoardView { BoardView(of: self.file, self.database, self.clock) }
-
-    /// How many live workers have registered a circuit.
-    func registeredWorkers(of circuit: Int64) throws(BreakerStoreError) -> Int {
-        try self.database.all("SELECT worker FROM registration WHERE circuit = ?1 LIMIT 10000", .integer(circuit)) {
-            $0.integer(0)
-        }.count(where: self.isAlive)
-    }
 
     /// The rows of the workers that live.
     func livingRows() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {

@@ -75,10 +75,9 @@ extension StoreCore {
     func totals(of circuit: SharedCircuit) throws(BreakerStoreError) -> CallTotals {
         self.publish(circuit.counts)
         return try self.view { (database) throws(BreakerStoreError) in
-            guard let row = try database.circuitRow(named: circuit.name) else { return CallTotals() }
-            var stored = StoredCircuit(row: row)
-            try stored.take(BoardView(of: self.file, database, self.clock), from: database)
-            return CallTotals(stored.totals, stored.durations)
+            let board = BoardView(of: self.file, database, self.clock)
+            let found = try database.circuit(named: circuit.name, failures: 0, countedOn: board)
+            return found.map { CallTotals($0.totals, $0.durations) } ?? CallTotals()
         }
     }
 

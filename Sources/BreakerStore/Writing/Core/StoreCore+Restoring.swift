@@ -25,12 +25,10 @@ extension StoreCore {
                 }
                 // A circuit that is not in the file has nothing to be restored.
                 guard let row else { continue }
-                var present = row.circuit
-                present.takeStampsAhead(for: self.clock.now)
-                let hold = present.holdOpen(at: self.clock.now).map { CircuitSnapshot.Hold($0, self.clock.dates()) }
-                let read = SharedCircuit.LastRead(row, present, refusingHold: hold, offset: offset)
+                var present = row
+                present.circuit.takeStampsAhead(for: self.clock.now)
                 circuit.noteLook(at: self.clock.uptime)
-                let news = circuit.know(read) { true }
+                let news = circuit.know(SharedCircuit.LastRead(present, at: self.clock.now, self.clock)) { true }
                 if let config = news.newConfig { self.noteRules(of: config) }
                 var origin = LostFile.Origin(
                     incarnation: lost.incarnation, seenAt: lost.lastInPlace, epoch: row.circuit.epoch)

@@ -25,23 +25,18 @@ extension CircuitSnapshot.Hold {
 }
 
 extension CircuitSnapshot {
-    init(
-        name: String,
-        stored: StoredCircuit,
-        at now: StoreTime,
-        workers: Int,
-        isAlive: (Int64) -> Bool,
-        _ date: (StoreTime) -> Date
-    ) {
+    /// Describes a circuit with its counts, as of a moment.
+    init(_ stored: StoredCircuit, at moment: ReadingMoment) {
+        let (now, date) = (moment.now, moment.date)
         let row = stored.row
         var circuit = row.circuit
         circuit.takeStampsAhead(for: now)
         var unheld = circuit
         unheld.hold = nil
-        let failures = stored.failureTimes(at: now).map(date)
+        let failures = stored.failures(at: now).map { date(min($0.at, now)) }
         self.init(
-            name: name,
-            config: CircuitBreaker.Config(name: name, group: row.label, rules: circuit.rules),
+            name: stored.name,
+            config: CircuitBreaker.Config(name: stored.name, group: row.label, rules: circuit.rules),
             state: circuit.state(at: now, date),
             since: date(circuit.hold(at: now)?.since ?? circuit.since),
             epoch: circuit.epoch,
@@ -49,7 +44,7 @@ extension CircuitSnapshot {
             failures: failures,
             failureCount: failures.count,
             tripsInARow: circuit.tripsInARow,
-            probes: circuit.liveProbes(at: now, isAlive: isAlive).map {
+            probes: circuit.liveProbes(at: now, isAlive: moment.isAlive).map {
                 CircuitSnapshot.Probe(
                     worker: $0.worker, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
                     leaseEnds: date($0.leaseEnds))
@@ -57,7 +52,7 @@ extension CircuitSnapshot {
             hold: circuit.hold(at: now).map { CircuitSnapshot.Hold($0, date) },
             lastError: circuit.lastError,
             refusals: Int(clamping: stored.totals.refused),
-            workers: workers,
+            workers: stored.registered.count(where: moment.isAlive),
             trippedSince: circuit.trippedSince.map(date),
             totals: CallTotals(stored.totals, stored.durations),
             recent: stored.recent

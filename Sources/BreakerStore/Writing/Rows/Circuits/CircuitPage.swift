@@ -8,20 +8,8 @@ struct CircuitPage: Sendable {
     var limit = Int.max
 
     /// Whether a circuit passes the filters; SQLite has compared its name with the pattern.
-    func has(_ row: CircuitRow, at now: StoreTime) -> Bool {
+    func has(_ row: CircuitRow, at moment: ReadingMoment) -> Bool {
         if let group = self.group, row.label != group { return false }
-        guard let isClosed = self.isClosed else { return true }
-        return isClosed == row.circuit.isClosed(at: now)
-    }
-}
-
-extension Circuit {
-    /// Whether users see the circuit as closed: calls go through, and no hold is in force.
-    fileprivate func isClosed(at now: StoreTime) -> Bool {
-        if self.hold(at: now) != nil { return false }
-        switch self.state {
-        case .closed, .unknown: return true
-        case .open, .halfOpen: return false
-        }
+        return self.isClosed.map { $0 == (moment.state(of: row) == .closed) } ?? true
     }
 }

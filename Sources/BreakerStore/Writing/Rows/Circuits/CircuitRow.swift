@@ -35,23 +35,6 @@ struct CircuitRow: Equatable {
 
     /// The place of the first column after the listed ones.
     static let columnCount = Int32(CircuitColumn.all.count)
-
-    /// Selects the circuit, and whether it has failures that a success would forget: all that a look needs.
-    ///
-    /// After another process's commit SQLite reads each page again, so each further table costs a further read of the
-    /// file. A commit does not need to know of such failures. It uses the same statement all the same: otherwise an
-    /// opening would wait while SQLite compiles a second one.
-    static let byName = CircuitColumn.select {
-        """
-        SELECT \($0), CASE WHEN rule = 'consecutive'
-        THEN EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id
-        AND failure.at >= coalesce(circuit.failures_since, -9223372036854775808)) ELSE 0 END
-        FROM circuit WHERE name = ?1
-        """
-    }
-    static let byPattern = CircuitColumn.select {
-        "SELECT \($0), name FROM circuit WHERE name GLOB ?1 AND name > ?2 ORDER BY name"
-    }
 }
 
 extension CircuitRow {

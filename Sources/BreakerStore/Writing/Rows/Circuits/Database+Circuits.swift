@@ -27,14 +27,14 @@ extension Database {
     /// The failures, oldest first; only the newest where the table has more than the circuit's rules keep.
     ///
     /// A program may have written millions of rows; the machine never keeps more than these.
-    func failures(of row: CircuitRow) throws(BreakerStoreError) -> [Circuit.Failure] {
+    func failures(of row: CircuitRow, atMost most: Int64) throws(BreakerStoreError) -> [Circuit.Failure] {
         try self.all(
             """
             SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at >= ?2
             ORDER BY at DESC, worker DESC, sequence DESC LIMIT ?3
             """,
             .integer(row.id), .integer(row.failures.since?.microseconds ?? .min),
-            .integer(Self.mostFailures(under: row.circuit.rules)), read: Circuit.Failure.init
+            .integer(min(most, Self.mostFailures(under: row.circuit.rules))), read: Circuit.Failure.init
         ).reversed()
     }
 

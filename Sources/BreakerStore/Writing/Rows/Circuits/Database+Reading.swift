@@ -7,37 +7,64 @@ extension Database {
         return try body()
     }
 
+    /// The circuit's row, with its probes, and whether it has failures that a success would forget; nil if no circuit
+    /// has this name.
+    func look(at name: String) throws(BreakerStoreError) -> (row: CircuitRow, hasFailures: Bool)? {
+        let search = CircuitSearch.named(name)
+        return try self.first(search.sql, search.values) { row throws(BreakerStoreError) in
+            (try self.withProbes(try CircuitRow(row, name: name, in: self)), row.integer(CircuitRow.columnCount + 1) != 0)
+        }
+    }
+
     /// The circuit's row, with its probes; nil if no circuit has this name.
-    func circuitRow(named name: String) throws(BreakerStoreError) -> CircuitRow? {
-        let row = try self.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
-            try CircuitRow(row, name: name, in: self)
-        }
-        return try row.map { (row) throws(BreakerStoreError) in try self.withProbes(row) }
+    func circuitRow(named name: String) throws(BreakerStoreError) -> CircuitRow? { try self.look(at: name)?.row }
+
+    /// The circuit of this name, or nil; see `circuits`.
+    func circuit(
+        named name: String, failures most: Int64 = .max, countedOn board: BoardView? = nil, withWorkers: Bool = false
+    ) throws(BreakerStoreError) -> StoredCircuit? {
+        var found: StoredCircuit?
+        try self.circuits(
+            .named(name), failures: most, countedOn: board, withWorkers: withWorkers,
+            orElse: { (name, _) throws(BreakerStoreError) in throw .unreadableCircuit(name, self.connection.path) },
+            while: { circuit in
+                found = circuit
+                return false
+            })
+        return found
     }
 
-    /// The circuit with its failures; nil if no circuit has this name.
-    func circuit(named name: String) throws(BreakerStoreError) -> StoredCircuit? {
-        try self.circuitRow(named: name).map { (row) throws(BreakerStoreError) in
-            try self.withFailures(row)
-        }
-    }
-
-    /// The circuits of a page, ordered by name.
-    func circuits(on page: CircuitPage, at now: StoreTime) throws(BreakerStoreError) -> [StoredCircuit.Named] {
-        guard page.limit > 0 else { return [] }
-        var rows: [(name: String, row: CircuitRow)] = []
-        try self.read(CircuitRow.byPattern, [.text(page.pattern), .text(page.after ?? "")]) { row in
-            let name = row.text(CircuitRow.columnCount)
-            // A row that can't be read must not hide other circuits.
-            guard let found = try? CircuitRow(row, name: name, in: self), page.has(found, at: now) else {
+    /// Passes circuits with their probes to `body`, one by one, until it returns false.
+    ///
+    /// - Parameters:
+    ///   - most: how many failures of each circuit are read at most, the newest.
+    ///   - board: the present board if the calls of each circuit are to be counted; else nil.
+    ///   - withWorkers: whether to read which workers have registered each circuit.
+    ///   - isWanted: says by its row whether a circuit is read.
+    ///   - unreadable: gets the name and the number of a circuit whose row can't be read, or whose name is not UTF-8 and
+    ///     so can't be given back to SQLite: such a row must not hide other circuits.
+    func circuits(
+        _ search: CircuitSearch, failures most: Int64 = .max, countedOn board: BoardView? = nil,
+        withWorkers: Bool = false, where isWanted: (CircuitRow) -> Bool = { _ in true },
+        orElse unreadable: (_ name: String, _ id: Int64) throws(BreakerStoreError) -> Void = { _, _ in },
+        while body: (StoredCircuit) throws(BreakerStoreError) -> Bool
+    ) throws(BreakerStoreError) {
+        let extra = CircuitRow.columnCount
+        try self.read(search.sql, search.values) { columns throws(BreakerStoreError) in
+            let name = columns.text(extra)
+            guard columns.isUTF8(name, extra), let row = try? CircuitRow(columns, name: name, in: self) else {
+                try unreadable(name, columns.integer(0))
                 return true
             }
-            rows.append((name: name, row: found))
-            return rows.count < page.limit
-        }
-        return try rows.map { (found) throws(BreakerStoreError) in
-            StoredCircuit.Named(
-                name: found.name, circuit: try self.withFailures(self.withProbes(found.row)))
+            guard isWanted(row) else { return true }
+            var circuit = StoredCircuit(name: name, row: try self.withProbes(row))
+            // Most circuits have no failures: then no statement looks for them.
+            if most > 0, columns.isNull(extra + 1) || columns.integer(extra + 1) != 0 {
+                circuit.failures = try self.failures(of: row, atMost: most)
+            }
+            if let board { try circuit.count(on: board, self) }
+            if withWorkers { circuit.registered = try self.workers(using: row.id) }
+            return try body(circuit)
         }
     }
 
@@ -49,22 +76,29 @@ extension Database {
         return row
     }
 
-    private func withFailures(_ row: CircuitRow) throws(BreakerStoreError) -> StoredCircuit {
-        StoredCircuit(row: row, failures: try self.failures(of: row))
+    /// The workers that have registered a circuit, dead or alive.
+    func workers(using circuit: Int64) throws(BreakerStoreError) -> [Int64] {
+        try self.all(
+            "SELECT worker FROM registration WHERE circuit = ?1 LIMIT ?2", .integer(circuit),
+            .integer(Int64(Self.mostUsersRead))
+        ) { $0.integer(0) }
     }
 }
 
-/// A circuit as it stands in the file, with its failures.
+/// A circuit as it stands in the file, with as much as was read of what belongs to it.
 struct StoredCircuit: Equatable {
+    let name: String
     var row: CircuitRow
     /// Oldest first.
     var failures: [Circuit.Failure] = []
     var totals = CellTotals()
     var durations: DurationBuckets?
     var recent: CallRates?
+    /// The workers that have registered it, dead or alive.
+    var registered: [Int64] = []
 
-    /// Adds the counts of the board and of the tallies.
-    mutating func take(_ board: BoardView, from database: Database) throws(BreakerStoreError) {
+    /// Takes the counts of the board and of the tallies.
+    fileprivate mutating func count(on board: BoardView, _ database: Database) throws(BreakerStoreError) {
         let counted = board.totals(of: self.row)
         self.totals = try database.totals(of: self.row.id, with: counted, ofBoard: board.number)
         self.durations = try database.durations(
@@ -72,15 +106,10 @@ struct StoredCircuit: Equatable {
         self.recent = board.rates(of: self.row)
     }
 
-    struct Named {
-        var name: String
-        var circuit: StoredCircuit
-    }
-
-    /// The times of the failures that count at `now`; a time ahead of `now` counts as `now`.
-    func failureTimes(at now: StoreTime) -> [StoreTime] {
+    /// The failures that count at `now`; a time ahead of `now` counts as `now`.
+    func failures(at now: StoreTime) -> [Circuit.Failure] {
         let start = self.row.circuit.startOfCounting(at: now)
-        return self.failures.map { min($0.at, now) }.filter { time in start.map { time >= $0 } ?? true }
+        return self.failures.filter { failure in start.map { min(failure.at, now) >= $0 } ?? true }
     }
 
     /// Whether any stamp lies ahead of `now`.
