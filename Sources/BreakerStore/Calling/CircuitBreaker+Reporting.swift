@@ -65,7 +65,8 @@ extension CircuitBreaker {
             epoch: epoch,
             at: self.core.clock.now,
             error: self.text(of: outcome),
-            outage: outcome.verdict.outage
+            outage: outcome.verdict.outage,
+            lostFiles: self.core.outbox.lostFiles
         )
     }
 

@@ -17,6 +17,8 @@ struct Report: Hashable, Sendable {
     var outage: Outage?
     /// Whether an earlier attempt to commit the report may have succeeded.
     var mayBeKnown = false
+    /// How many files this process had lost when the call ended: the epoch says nothing in a later file.
+    var lostFiles: Int64 = 0
 }
 
 /// A service's statement that it is down.

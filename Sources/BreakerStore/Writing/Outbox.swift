@@ -20,9 +20,16 @@ final class Outbox: Sendable {
     private static let mostNotes = 100
 
     private let state = Mutex(State(), rank: .outbox)
+    private let replaced = Atomic<Int64>(0)
+
+    /// How many files of this store another file has taken the place of.
+    var lostFiles: Int64 { self.replaced.load(ordering: .relaxed) }
 
     func keep(_ report: KeptReport) {
+        var report = report
         self.state.withLock {
+            // The file was replaced before the caller learned that its report could not be committed.
+            if let failure = report.report.failure, failure.lostFiles < self.lostFiles { report.report.forgetEpoch() }
             if $0.reports.count >= Self.mostReports { $0.reports.removeFirst(Self.goneAtOnce) }
             $0.reports.append(report)
         }
@@ -31,6 +38,7 @@ final class Outbox: Sendable {
     /// Called when another file has taken the lost one's place: the epochs of the lost file say nothing there.
     func fileReplaced() {
         self.state.withLock { state in
+            self.replaced.add(1, ordering: .relaxed)
             for index in state.reports.indices { state.reports[index].report.forgetEpoch() }
         }
     }

@@ -16,6 +16,20 @@ import Testing
         #expect(!breaker.isCallPermitted)
     }
 
+    /// The store's thread may have replaced a lost file before the task learns that its report was not committed.
+    @Test(arguments: [false, true]) func aReportOfALostFileCountsInTheNewOne(isKeptFirst: Bool) throws {
+        let fixture = try StoreFixture()
+        let core = try #require(fixture.core)
+        let breaker = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
+        let report = breaker.newReport(7, Outcome(verdict: .failure))
+        let kept = KeptReport(circuit: breaker.circuit, report: .failed(report), uptime: 0)
+        if isKeptFirst { core.outbox.keep(kept) }
+        core.outbox.fileReplaced()
+        if !isKeptFirst { core.outbox.keep(kept) }
+        let found = core.outbox.takeReports().map { if case .failedUnread = $0.report { true } else { false } }
+        #expect(found == [true])
+    }
+
     #if BREAKERSTORE_HOOKS
     /// A trip is told once it is synced.
     @Test func tripIsSyncedBeforeItIsTold() async {

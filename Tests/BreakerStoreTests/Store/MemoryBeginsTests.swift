@@ -220,7 +220,7 @@ import Darwin
         var stored = Circuit(rules: Rules(config), at: StoreTime(microseconds: 5))
         if held { stored.hold = Circuit.Hold(state: .open, since: now) }
         let row = CircuitRow(id: 1, birth: 1, label: nil, registered: 0, circuit: stored)
-        _ = circuit.know(SharedCircuit.LastRead(row, stored)) { true }
+        _ = circuit.know(SharedCircuit.LastRead(row, at: now, StoreClock(ManualHostClock()))) { true }
         #expect(answer() == (held ? .refuse(.held, until: nil) : .proceed))
         fail(3)
         #expect(answer() == (held ? .refuse(.held, until: nil) : .refuse(.open, until: now.adding(30_000_000))))
