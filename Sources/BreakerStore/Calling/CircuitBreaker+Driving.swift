@@ -224,11 +224,11 @@ extension CircuitBreaker {
         case .claim:
             let token = core.newToken()
             return { (transaction) throws(BreakerStoreError) in
-                let admission = try transaction.change(name, orRegister: config) { circuit, moment, _ in
+                let admission = try transaction.change(name, registering: config) { circuit, moment, _ in
                     circuit.callArrived(
                         at: moment, claiming: transaction.claim(token), isAlive: transaction.isAlive)
                 }
-                return Call.Input(admission, inMemory: false, uptime: transaction.uptime)
+                return admission.map { Call.Input($0, inMemory: false, uptime: transaction.uptime) } ?? .notCommitted
             }
         case .report(let report):
             return { (transaction) throws(BreakerStoreError) in
@@ -255,7 +255,7 @@ extension CircuitBreaker {
 extension Call.Input {
     /// - Parameter uptime: converts a store time to an uptime.
     init(
-        _ admission: Circuit.Admission, inMemory isInMemory: Bool, lastError: String? = nil,
+        _ admission: Circuit.Decision, inMemory isInMemory: Bool, lastError: String? = nil,
         uptime: (StoreTime) -> Int64
     ) {
         switch admission {

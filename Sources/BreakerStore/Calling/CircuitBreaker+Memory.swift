@@ -37,7 +37,8 @@ extension CircuitBreaker {
         switch (admission.isProbe, outcome.verdict) {
         case (true, let verdict):
             self.apply(
-                .probeEnded(token: admission.token, epoch: admission.epoch, verdict, error: report.error), at: report.at)
+                .probeEnded(token: admission.token, epoch: admission.epoch, verdict, error: report.error), at: report.at
+            )
         case (false, .failure), (false, .outage):
             self.apply(.failed(report), at: report.at)
             self.keepFailure(report)

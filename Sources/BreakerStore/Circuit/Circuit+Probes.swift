@@ -12,7 +12,8 @@ extension Circuit {
         case claim
     }
 
-    enum Admission: Hashable, Sendable {
+    /// What became of a call that may have claimed a probe's slot.
+    enum Decision: Hashable, Sendable {
         case proceed(epoch: Int64)
         case uncounted
         case observe
@@ -55,7 +56,7 @@ extension Circuit {
         at moment: Moment,
         claiming claim: Claim,
         isAlive: (Int64) -> Bool = { _ in true }
-    ) -> Admission {
+    ) -> Decision {
         self.endHoldIfOver(at: moment.now)
         switch self.answer(at: moment.now, isAlive: isAlive) {
         case .proceed: return .proceed(epoch: self.epoch)

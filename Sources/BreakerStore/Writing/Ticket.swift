@@ -16,7 +16,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
     ///
     /// Not a `Result`: to make its type for the first ticket of a process, the runtime looks for conformances in all
     /// libraries that are loaded, which took a twentieth of an opening. A continuation in `State` would cost the same.
-    enum Outcome {
+    enum Completion {
         case success(Value)
         case failure(BreakerStoreError)
 
@@ -31,7 +31,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
     private enum State {
         case waiting
         case watched(resume: @Sendable () -> Void)
-        case done(Outcome)
+        case done(Completion)
     }
 
     let deadline: Deadline
@@ -70,7 +70,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
         return isFirst
     }
 
-    var outcome: Outcome? {
+    var outcome: Completion? {
         self.state.withLock {
             switch $0 {
             case .done(let outcome): outcome
@@ -80,14 +80,14 @@ final class Ticket<Value: Sendable>: AnyTicket {
     }
 
     /// Blocks the calling thread until the ticket is done; nil if the deadline comes first.
-    func wait() -> Outcome? {
+    func wait() -> Completion? {
         let signal = Signal()
         if self.watch({ signal.signal() }) { _ = signal.wait(for: self.deadline.remaining) }
         return self.outcome
     }
 
     /// Suspends the calling task until the ticket is done; nil if the deadline comes first.
-    func value(by timer: SharedTimer) async -> Outcome? {
+    func value(by timer: SharedTimer) async -> Completion? {
         _ = await timer.wait(for: self.deadline.remaining) { wait in
             if !self.watch({ timer.end(wait) }) { timer.end(wait) }
         }
@@ -108,7 +108,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
     }
 
     /// Sets the outcome and resumes the caller; false if the ticket already had an outcome, which stays.
-    private func finish(_ outcome: Outcome) -> Bool {
+    private func finish(_ outcome: Completion) -> Bool {
         var resume: (@Sendable () -> Void)?
         let isFirst = self.state.withLock { state in
             switch state {

@@ -1,7 +1,7 @@
 /// Runs transactions: each change of a circuit by a call or an operator passes through here.
 extension Writer {
     /// The outcome of a batch, for callers that still wait.
-    struct Outcome {
+    struct BatchResult {
         /// These closures resume the callers whose changes were committed.
         var completions: [@Sendable () -> Void] = []
         var failed: [(ticket: any AnyTicket, error: BreakerStoreError)] = []
@@ -23,8 +23,8 @@ extension Writer {
     func commit(
         _ queue: any Batches,
         circuits: @escaping () -> [CircuitName: CircuitBreaker.Config]
-    ) -> Outcome {
-        var outcome = Outcome()
+    ) -> BatchResult {
+        var outcome = BatchResult()
         guard let opened = self.opened else {
             outcome.loss = queue.lossOrClosed
             return outcome
@@ -48,7 +48,7 @@ extension Writer {
         _ opened: Opened,
         _ work: Work,
         isHealed: Bool = false,
-        _ outcome: inout Outcome
+        _ outcome: inout BatchResult
     ) throws(BreakerStoreError) {
         let transaction: Transaction
         var completions: [@Sendable () -> Void] = []
@@ -115,7 +115,7 @@ extension Writer {
         _ work: Work,
         isHealed: Bool,
         after error: BreakerStoreError,
-        _ outcome: inout Outcome
+        _ outcome: inout BatchResult
     ) throws(BreakerStoreError) {
         guard !error.isOfTheFile else { throw outcome.fail(tickets, error) }
         guard error.isOfUnusableRow, !isHealed else {
@@ -140,7 +140,7 @@ extension Writer {
         _ tickets: [any AnyTicket],
         _ opened: Opened,
         _ work: Work,
-        _ outcome: inout Outcome
+        _ outcome: inout BatchResult
     ) throws(BreakerStoreError) {
         for (index, ticket) in tickets.enumerated() {
             do throws(BreakerStoreError) {
@@ -178,7 +178,7 @@ extension Writer {
     }
 }
 
-extension Writer.Outcome {
+extension Writer.BatchResult {
     /// Notes that all these tickets failed for the same reason, and returns that error.
     fileprivate mutating func fail(_ tickets: [any AnyTicket], _ error: BreakerStoreError) -> BreakerStoreError {
         self.failed += tickets.map { ($0, error) }

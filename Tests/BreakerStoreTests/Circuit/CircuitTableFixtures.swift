@@ -106,7 +106,7 @@ enum Happening: String, CaseIterable, CustomTestStringConvertible {
 
     /// What came back.
     enum Reply: Equatable {
-        case admitted(Circuit.Admission)
+        case admitted(Circuit.Decision)
         case reported(Circuit.ReportAction)
         case asked(Circuit.Answer, failures: Int)
         case released(Bool)

@@ -127,7 +127,7 @@ struct RandomHistory {
             at: self.moment(), claiming: Circuit.Claim(token: token, worker: worker), isAlive: self.isAlive)
         let leave = self.model.callArrived(self.now, token: token, worker: worker)
         self.say("call of worker \(worker), token \(token): \(admission)")
-        let expected: Circuit.Admission =
+        let expected: Circuit.Decision =
             switch leave {
             case .counted(let epoch): .proceed(epoch: epoch)
             case .uncounted: .uncounted

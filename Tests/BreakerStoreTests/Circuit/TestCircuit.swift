@@ -81,7 +81,7 @@ struct TestCircuit: Equatable {
 
     mutating func callArrived(
         at moment: Moment, claiming claim: Circuit.Claim, isAlive: (Int64) -> Bool = { _ in true }
-    ) -> Circuit.Admission {
+    ) -> Circuit.Decision {
         self.apply(at: moment.now) { circuit, _ in circuit.callArrived(at: moment, claiming: claim, isAlive: isAlive) }
     }
 

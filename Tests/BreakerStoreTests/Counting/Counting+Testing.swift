@@ -14,7 +14,8 @@ extension CircuitCells {
     ///
     /// - Parameter isLate: whether the end counts in totals alone.
     func count(
-        _ end: CountedFailure, by worker: Int64 = 1, stretch: Int64 = 1, lanes: borrowing Lanes = Lanes(), isLate: Bool = false,
+        _ end: CountedFailure, by worker: Int64 = 1, stretch: Int64 = 1, lanes: borrowing Lanes = Lanes(),
+        isLate: Bool = false,
         clock: () -> Int64
     ) {
         self.publish(lanes, stretch: stretch, clock: clock)

@@ -82,7 +82,8 @@ struct PendingOutcome: Sendable {
         case (.probe, _): .probe
         case (.closed, .success), (.closed, .ignored), (.closedConsecutive, .ignored): .none
         // A success is committed only to forget failures.
-        case (.closedConsecutive, .success): refreshed?.decision.map { $0.kind == .proceedWithFailures } ?? true ? .success : .none
+        case (.closedConsecutive, .success):
+            refreshed?.decision.map { $0.kind == .proceedWithFailures } ?? true ? .success : .none
         // The board counts this failure, so that no code would read a row of it. An outage is reported all the same:
         // it opens the circuit at once.
         case (.closed, .failure), (.closedConsecutive, .failure): facts.countsFailures ? .none : .failure

@@ -37,7 +37,7 @@ extension StoreCore {
     }
 
     /// Ends a ticket whose deadline is over; returns its outcome.
-    private func giveUp<Value>(_ ticket: Ticket<Value>) -> Ticket<Value>.Outcome {
+    private func giveUp<Value>(_ ticket: Ticket<Value>) -> Ticket<Value>.Completion {
         let error = BreakerStoreError.overdue(isTaken: self.report { $0.waiterGaveUp(ticket) }, self.file.path)
         // The commit may have ended in this instant. Then its outcome counts, or a probe's claim would be lost.
         if !ticket.fail(error), let outcome = ticket.outcome { return outcome }
@@ -67,7 +67,7 @@ extension StoreCore {
     }
 
     /// Reports the end of a commit to the life, then resumes the callers.
-    private func ended(_ outcome: Writer.Outcome) {
+    private func ended(_ outcome: Writer.BatchResult) {
         let loss = outcome.loss.map(self.loss)
         let pendingFrames = self.writer.pendingFrames
         // The life learns of a loss before any caller does: a caller whose change failed, or was not synced, must find

@@ -47,12 +47,13 @@ extension Transaction {
     func apply(
         _ report: OutcomeReport, to name: String, registering config: CircuitBreaker.Config
     ) throws(BreakerStoreError) {
-        func event(_ circuit: inout Circuit, _ moment: Moment, _ failures: FailureRows) {
-            _ = circuit.apply(report, at: moment, among: failures, claiming: self.claim, isAlive: self.isAlive)
-        }
-        switch report {
-        case .failedUnread, .recorded: try self.change(name, orRegister: config, event)
-        case .failed, .succeeded, .probeEnded: _ = try self.change(name, event)
+        let isOfAnyCircuit =
+            switch report {
+            case .failedUnread, .recorded: true
+            case .failed, .succeeded, .probeEnded: false
+            }
+        _ = try self.change(name, registering: isOfAnyCircuit ? config : nil) { circuit, moment, failures in
+            circuit.apply(report, at: moment, among: failures, claiming: self.claim, isAlive: self.isAlive)
         }
     }
 }

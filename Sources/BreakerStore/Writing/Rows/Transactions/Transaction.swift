@@ -98,13 +98,22 @@ final class Transaction {
         return isAlive
     }
 
-    /// Applies one event to a circuit's machine; nil if no circuit has this name.
+    /// Applies one event to a circuit's machine: the only way in which calls, rate checks, operators and links change a
+    /// circuit; nil if no circuit has this name.
+    ///
+    /// - Parameter config: registers the circuit if no circuit has this name.
     func change<Result>(
         _ name: String,
         by operator: String? = nil,
+        registering config: CircuitBreaker.Config? = nil,
         _ event: (inout Circuit, Moment, FailureRows) -> Result
     ) throws(BreakerStoreError) -> Result? {
-        guard let loaded = try self.load(name) else { return nil }
+        if let config, try self.load(name) == nil { try self.register(config) }
+        guard let loaded = try self.load(name) else {
+            guard config != nil else { return nil }
+            throw BreakerStoreError(
+                code: .corrupt, message: "circuit \(name.quoted) can't be found after it was written", path: self.path)
+        }
         loaded.row.circuit.tally = try loaded.failures.tally(for: loaded.row.circuit)
         let moment = Moment(now: self.now, draw: self.random.share())
         let stretch = loaded.row.circuit.stretch
@@ -136,22 +145,6 @@ final class Transaction {
                 failed: max(0, now.failed.subtractingSaturating($0.failed)),
                 refused: max(0, now.refused.subtractingSaturating($0.refused)))
         }
-    }
-
-    /// Applies one event to a circuit's machine; registers the circuit again if it was forgotten.
-    func change<Result>(
-        _ name: String,
-        orRegister config: CircuitBreaker.Config,
-        _ event: (inout Circuit, Moment, FailureRows) -> Result
-    ) throws(BreakerStoreError) -> Result {
-        if let result = try self.change(name, event) { return result }
-        try self.register(config)
-        if let result = try self.change(name, event) { return result }
-        throw BreakerStoreError(
-            code: .corrupt,
-            message: "circuit \(name.quoted) can't be found after it was written",
-            path: self.database.connection.path
-        )
     }
 
     /// The circuit as it is in this transaction.
