@@ -28,17 +28,15 @@ extension CircuitBreaker {
 
     /// Counts a call; if a rate is reached, asks the other processes to publish, unless this one is alone.
     ///
-    /// Blocks for as long as the file system does.
+    /// Blocks for as long as the file system does. Runs no code of the user: it may run on a thread that commits.
     ///
-    /// - Parameter error: the text of the failure, if the board or the file is to get it.
     /// - Returns: the rate by which the caller must trip the circuit at once.
-    private func count(
-        _ pending: PendingOutcome, error: (text: String, uptime: Int64)?
-    ) -> Circuit.ReachedShare? {
+    func count(_ pending: PendingOutcome) -> Circuit.ReachedShare? {
         guard let (call, counting) = pending.failure else { return nil }
         let share = self.sum(call, counting)
         guard case .decisive(let epoch) = counting else { return share }
         let counts = self.circuit.counts
+        let error = pending.error
         if let error { counts.noteOnBoard(error.text, at: error.uptime) }
         if let share, !self.core.askUnlessAlone(self.circuit, epoch: epoch, error: error?.text) { return share }
         if let error { counts.noteError(error.text, epoch: epoch) }
@@ -47,15 +45,11 @@ extension CircuitBreaker {
 
     /// The text of a failure, if it is time that the board gets one, or the file has got the one before: to make each
     /// text may be expensive.
-    private func wantedError(_ pending: PendingOutcome) -> (text: String, uptime: Int64)? {
+    func errorText(of pending: PendingOutcome) -> PendingOutcome.ErrorText? {
         guard case .decisive = pending.failure?.counting, pending.outcome.verdict.isFailure else { return nil }
         let uptime = self.core.clock.uptime
         guard self.circuit.counts.wantsError(at: uptime), let text = self.text(of: pending.outcome) else { return nil }
-        return (text, uptime)
-    }
-
-    func count(_ pending: PendingOutcome) -> Circuit.ReachedShare? {
-        self.count(pending, error: self.wantedError(pending))
+        return PendingOutcome.ErrorText(text: text, uptime: uptime)
     }
 
     /// Counts on a thread that may wait, so that no task waits for the file system.
@@ -68,17 +62,10 @@ extension CircuitBreaker {
         _ pending: PendingOutcome, late: @escaping @Sendable (Circuit.ReachedShare?) -> Void
     ) async -> Circuit.ReachedShare? {
         if pending.failure?.counting == .total, pending.isCommitted, self.core.hasBoard(for: self.circuit) {
-            return self.count(pending, error: nil)
+            return self.count(pending)
         }
-        let error = self.wantedError(pending)
         return await self.core.countingJobs.value(
-            until: self.store.deadline, by: self.core.sharedTimer.value, late: late,
-            { self.count(pending, error: error) }) ?? nil
-    }
-
-    func countLater(_ pending: PendingOutcome, then: @escaping @Sendable (Circuit.ReachedShare?) -> Void) {
-        let error = self.wantedError(pending)
-        self.core.countingJobs.run { then(self.count(pending, error: error)) }
+            until: self.store.deadline, by: self.core.sharedTimer.value, late: late, { self.count(pending) }) ?? nil
     }
 
     /// Opens the circuit in memory, because its calls have reached the rate, or the trip could not be committed.

@@ -9,7 +9,8 @@ enum BegunCall: Sendable {
 
 /// Drives calls: one function for synchronous callers, one for tasks, and one for callers that don't wait.
 ///
-/// All three carry out what the call says, and decide nothing.
+/// All three carry out what the call says. What they do decide needs the process: on which thread a call is counted, and
+/// whether this handle may use the file.
 extension CircuitBreaker {
     // MARK: - Calls that run an operation
 
@@ -156,6 +157,7 @@ extension CircuitBreaker {
             switch step {
             case .immediate(let immediate): step = call.next(self.carryOut(immediate))
             case .change(let change): step = call.next(self.make(change))
+            case .count(let pending): step = call.next(.counted(self.count(pending)))
             case .user(let step): return step
             }
         }
@@ -167,7 +169,10 @@ extension CircuitBreaker {
         while true {
             switch step {
             case .immediate(let immediate): step = call.next(self.carryOut(immediate))
-            case .change(let change): step = call.next(await self.make(change, of: call))
+            case .change(let change): step = call.next(await self.make(change))
+            case .count(let pending):
+                let late = call.unattended
+                step = call.next(.counted(await self.count(pending) { self.advanceLater(late, .counted($0)) }))
             case .user(let step): return step
             }
         }
@@ -180,9 +185,15 @@ extension CircuitBreaker {
         while true {
             switch step {
             case .immediate(let immediate): step = call.next(self.carryOut(immediate))
+            case .change where self.store.gate.isForked: step = call.next(.notCommitted)
             case .change(let change):
                 let waiting = call
-                return self.makeLater(change) { self.advanceLater(waiting, $0) }
+                return self.core.post(
+                    until: self.store.deadline, then: { self.advanceLater(waiting, $0) },
+                    orElse: { _ in self.advanceLater(waiting, .notCommitted) }, self.work(change))
+            case .count(let pending):
+                let waiting = call
+                return self.core.countingJobs.run { self.advanceLater(waiting, .counted(self.count(pending))) }
             case .user: return
             }
         }
@@ -191,7 +202,6 @@ extension CircuitBreaker {
     // MARK: - Changes
 
     private func make(_ change: Call.Change) -> Call.Input {
-        if case .count(let pending) = change { return .counted(self.count(pending)) }
         do throws(BreakerStoreError) {
             return try self.core.commit(until: self.store.deadline, unclaimed: self.giveBack, self.work(change))
         } catch {
@@ -199,21 +209,12 @@ extension CircuitBreaker {
         }
     }
 
-    private func make(_ change: Call.Change, of call: Call) async -> Call.Input {
-        if case .count(let pending) = change {
-            return .counted(await self.count(pending) { self.advanceLater(call.unattended, .counted($0)) })
-        }
+    private func make(_ change: Call.Change) async -> Call.Input {
         do throws(BreakerStoreError) {
             return try await self.core.commit(until: self.store.deadline, unclaimed: self.giveBack, self.work(change))
         } catch {
             return .notCommitted
         }
-    }
-
-    private func makeLater(_ change: Call.Change, then: @escaping @Sendable (Call.Input) -> Void) {
-        if case .count(let pending) = change { return self.countLater(pending) { then(.counted($0)) } }
-        self.core.post(
-            until: self.store.deadline, then: then, orElse: { _ in then(.notCommitted) }, self.work(change))
     }
 
     /// The work of a change in a transaction; its value is what the call learns of it.
@@ -224,11 +225,11 @@ extension CircuitBreaker {
         case .claim:
             let token = core.newToken()
             return { (transaction) throws(BreakerStoreError) in
-                let admission = try transaction.change(name, registering: config) { circuit, moment, _ in
+                let decision = try transaction.change(name, registering: config) { circuit, moment, _ in
                     circuit.callArrived(
                         at: moment, claiming: transaction.claim(token), isAlive: transaction.isAlive)
                 }
-                return admission.map { Call.Input($0, inMemory: false, uptime: transaction.uptime) } ?? .notCommitted
+                return decision.map { Call.Input($0, inMemory: false, uptime: transaction.uptime) } ?? .notCommitted
             }
         case .report(let report):
             return { (transaction) throws(BreakerStoreError) in
@@ -241,7 +242,6 @@ extension CircuitBreaker {
                 try core.tripByShare(circuit, epoch: epoch, error: error, transaction)
                 return .committed
             }
-        case .count: return { _ in .notCommitted }
         }
     }
 
@@ -255,10 +255,10 @@ extension CircuitBreaker {
 extension Call.Input {
     /// - Parameter uptime: converts a store time to an uptime.
     init(
-        _ admission: Circuit.Decision, inMemory isInMemory: Bool, lastError: String? = nil,
+        _ decision: Circuit.Decision, inMemory isInMemory: Bool, lastError: String? = nil,
         uptime: (StoreTime) -> Int64
     ) {
-        switch admission {
+        switch decision {
         case .proceed(let epoch):
             self = .admitted(Admission(isInMemory ? .closedInMemory : .closedConsecutive, epoch: epoch))
         case .probe(let token, let epoch):

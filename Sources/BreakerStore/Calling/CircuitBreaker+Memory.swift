@@ -4,11 +4,11 @@ extension CircuitBreaker {
         if !self.store.gate.isForked { self.core.startThread() }
         let token = self.core.newToken()
         let now = self.core.clock.now
-        let (admission, lastError) = self.inMemory(at: now) { circuit, moment, _ in
+        let (decision, lastError) = self.inMemory(at: now) { circuit, moment, _ in
             (circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0)), circuit.lastError)
         }
-        if case .proceed(let epoch) = admission { self.circuit.counts.noteMemory(guardsIn: epoch) }
-        return Call.Input(admission, inMemory: true, lastError: lastError, uptime: self.core.clock.uptime)
+        if case .proceed(let epoch) = decision { self.circuit.counts.noteMemory(guardsIn: epoch) }
+        return Call.Input(decision, inMemory: true, lastError: lastError, uptime: self.core.clock.uptime)
     }
 
     /// Counts in memory a report that could not be committed; keeps failures and ends of probes for the file.

@@ -70,13 +70,13 @@ extension CircuitBreaker {
         )
     }
 
-    /// Reads after a commit that may have changed the circuit's state or registered it again, so that counts follow it;
-    /// notes a committed failure for memory.
-    func noteCommitted(_ report: OutcomeReport) {
+    /// Notes a committed failure for memory; reads after a commit that may have changed the circuit's state or registered
+    /// it again, so that counts follow it.
+    func noteCommitted(_ report: OutcomeReport, readsFirst: Bool) {
         switch report {
-        case .probeEnded: self.look()
+        case .probeEnded: if readsFirst { self.look() }
         case .recorded(let failure, let failed, token: _):
-            self.look()
+            if readsFirst { self.look() }
             if failed { self.circuit.noteOwn(failure, inEpoch: self.circuit.lastRead?.epoch ?? 0) }
         case .failed(let failure): self.circuit.noteOwn(failure, inEpoch: failure.epoch)
         case .failedUnread(let failure):

@@ -1,4 +1,4 @@
-/// Carries out the steps of a call that never wait longer than a read of microseconds.
+/// Carries out the steps of a call that wait for nothing longer than a read of microseconds.
 extension CircuitBreaker {
     func carryOut(_ immediate: Call.Immediate) -> Call.Input {
         switch immediate {
@@ -13,9 +13,9 @@ extension CircuitBreaker {
         case .settle(let pending):
             if let duration = pending.duration { self.circuit.counts.durations.add(duration) }
             if let lane = pending.lane { self.circuit.counts.lanes.add(lane) }
-            return .settled(self.makeReport(pending))
-        case .note(let report, let isCommitted):
-            if isCommitted { self.noteCommitted(report) } else { self.countInMemory(report) }
+            return .settled(self.makeReport(pending), self.errorText(of: pending))
+        case .note(let report, let isCommitted, let readsFirst):
+            if isCommitted { self.noteCommitted(report, readsFirst: readsFirst) } else { self.countInMemory(report) }
         case .tripMemory(let reached, let pending): self.tripMemory(reached, pending)
         case .publish(let result, let duration):
             self.publish(result, duration)
@@ -61,9 +61,7 @@ extension CircuitBreaker {
         // probe's success is in no window.
         let decision = self.validAnswer ?? (admission.isOfFile || !self.core.isDegraded ? self.look() : nil)
         return .refreshed(
-            Call.Refreshed(
-                decision: decision, mayUseFile: self.mayUseFile,
-                facts: self.facts(.success), epoch: self.circuit.counts.epoch))
+            Call.Refreshed(decision: decision, mayUseFile: self.mayUseFile, facts: self.facts(.success)))
     }
 
     /// Whether the circuit is still in the epoch in which a call was let through, as far as a read shows.

@@ -17,7 +17,7 @@ struct Report: Hashable, Sendable {
     var outage: Outage?
     /// Whether an earlier attempt to commit the report may have succeeded.
     var mayBeKnown = false
-    /// How many files this process had lost when the call ended: the epoch says nothing in a later file.
+    /// How often the store's file was replaced before the call ended: in a later file the epoch says nothing.
     var lostFiles: Int64 = 0
 }
 

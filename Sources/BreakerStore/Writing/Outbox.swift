@@ -22,7 +22,7 @@ final class Outbox: Sendable {
     private let state = Mutex(State(), rank: .outbox)
     private let replaced = Atomic<Int64>(0)
 
-    /// How many files of this store another file has taken the place of.
+    /// How often the store's file was replaced.
     var lostFiles: Int64 { self.replaced.load(ordering: .relaxed) }
 
     func keep(_ report: KeptReport) {

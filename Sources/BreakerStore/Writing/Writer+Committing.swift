@@ -79,7 +79,7 @@ extension Writer {
         Hook.reached("commit.begin")
         try self.requireIndex(opened)
         try opened.writer.run("COMMIT")
-        self.keep(transaction.clock, committedBy: opened)
+        self.cacheClock(transaction.clock, committedBy: opened)
         Hook.reached("commit.done")
         return transaction
     }

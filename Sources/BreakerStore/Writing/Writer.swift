@@ -10,6 +10,10 @@ final class Writer: @unchecked Sendable {
         var checkpointer: Database?
         /// Whether SQLite cuts the log when this process begins the log again.
         var cutsLog = false
+    }
+
+    /// What commits have shown; not part of the session, which the store's thread may read while another thread leads.
+    private struct Seen {
         /// The directory just before all paths were last seen to lead to the open files; nil if it was still changing.
         var directory: DirectoryStamp?
         /// The clock's row after the last commit, and the database's version then.
@@ -21,6 +25,7 @@ final class Writer: @unchecked Sendable {
     private let clock: StoreClock
     private let random: RandomSource
     private var session: Session?
+    private var seen = Seen()
     /// This process's byte, which proves that the process lives.
     ///
     /// The process keeps the byte over a reopening, or its probes would be taken for a dead worker's.
@@ -69,6 +74,7 @@ final class Writer: @unchecked Sendable {
     /// Closes the connections, to which nothing else may keep a reference.
     private func closeSession() {
         self.session = nil
+        self.seen = Seen()
         Hook.reached("session.closed")
     }
 
@@ -260,18 +266,18 @@ final class Writer: @unchecked Sendable {
     /// In a directory in which nothing has changed since it was last so, they still do.
     func requireFiles(_ opened: Opened) throws(BreakerStoreError) {
         let directory = DirectoryStamp(self.file.directory)
-        if let directory, directory == self.session?.directory { return }
+        if let directory, directory == self.seen.directory { return }
+        // Asked before the files are looked at: each later change of a name gets another time then.
+        let isSettled = directory?.isSettled ?? false
         guard FileIdentity(of: self.file) == opened.identity else { throw .moved(self.file.path) }
-        self.session?.directory = directory.flatMap { $0.isSettled ? $0 : nil }
+        self.seen.directory = isSettled ? directory : nil
     }
 
     // MARK: - Transactions
 
-    /// Keeps the clock's row that has just been committed, so that no transaction reads it before another connection
-    /// has committed.
-    func keep(_ row: ClockRow, committedBy opened: Opened) {
-        let version = opened.writer.dataVersion
-        self.session?.lastClock = version.map { (row, $0) }
+    /// Caches the clock's row that has just been committed, until another connection commits.
+    func cacheClock(_ row: ClockRow, committedBy opened: Opened) {
+        self.seen.lastClock = opened.writer.dataVersion.map { (row, $0) }
     }
 
     func transaction(_ opened: Opened) throws(BreakerStoreError) -> Transaction {
@@ -280,7 +286,7 @@ final class Writer: @unchecked Sendable {
             of: self.file,
             worker: opened.worker,
             clock: self.clock,
-            known: self.session?.lastClock.flatMap { $0.version == opened.writer.dataVersion ? $0.row : nil },
+            known: self.seen.lastClock.flatMap { $0.version == opened.writer.dataVersion ? $0.row : nil },
             eventsKept: self.configuration.eventsKept,
             random: self.random,
             // If the lock file was replaced, other processes lock another one: a worker that seems dead may live.

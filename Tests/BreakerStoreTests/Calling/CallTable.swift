@@ -47,10 +47,16 @@ enum CallTable {
                 "refreshed",
                 .refreshed(
                     Call.Refreshed(
-                        decision: CallAnswer(.proceed, epoch: 7, until: .max), mayUseFile: true, facts: Self.rates,
-                        epoch: 7))
+                        decision: CallAnswer(.proceed, epoch: 7, until: .max), mayUseFile: true, facts: Self.rates))
             ),
-            ("settled", .settled(nil)), ("settled with a report", .settled(Self.report)),
+            (
+                "refreshed under another rule",
+                .refreshed(
+                    Call.Refreshed(
+                        decision: CallAnswer(.proceedWithoutFailures, epoch: 7, until: .max), mayUseFile: true,
+                        facts: Call.Facts()))
+            ),
+            ("settled", .settled(nil, nil)), ("settled with a report", .settled(Self.report, nil)),
             ("committed", .committed), ("not committed", .notCommitted), ("carried out", .carriedOut),
             ("published", .published(isCancelled: false)), ("published, cancelled", .published(isCancelled: true)),
             ("counted", .counted(nil)), ("counted, reached", .counted(Self.reached)),
@@ -136,7 +142,10 @@ enum CallTable {
             ]),
         Row(
             Self.run, ["decision proceed", "begun", "ended badly under a rate"],
-            ["refreshed": "settle failed, decisive in 7, none"]),
+            [
+                "refreshed": "settle failed, decisive in 7, none",
+                "refreshed under another rule": "settle failed, total, failure",
+            ]),
         Row(
             Self.run, ["decision proceed", "begun", "ended well"],
             ["settled": "publish succeeded after 2.0 seconds", "settled with a report": "report"]),
@@ -145,6 +154,9 @@ enum CallTable {
             ["settled": "count total", "settled with a report": "report"]),
         Row(
             Self.run, ["decision proceed", "begun", "ended badly", "settled with a report"],
+            ["committed": "note, committed, reads", "not committed": "note"]),
+        Row(
+            .unattended, ["decision proceed", "begun", "ended badly", "settled with a report"],
             ["committed": "note, committed", "not committed": "note"]),
         Row(
             Self.run, ["decision proceed", "begun", "ended badly", "settled with a report", "committed"],
@@ -200,9 +212,18 @@ enum CallTable {
             ["published": "ask to retry", "published, cancelled": "done"]),
 
         // MARK: Without an admission
-        Row(.record(.success), [], ["refreshed": "settle succeeded"]),
-        Row(.record(Self.failed), [], ["refreshed": "settle failed, decisive in 7, none"]),
-        Row(.record(.ignored), [], ["refreshed": "settle ignored"]),
+        Row(
+            .record(.success), [],
+            ["refreshed": "settle succeeded", "refreshed under another rule": "settle succeeded"]),
+        Row(
+            .record(Self.failed), [],
+            [
+                "refreshed": "settle failed, decisive in 7, none",
+                "refreshed under another rule": "settle failed, total, recorded",
+            ]),
+        Row(
+            .record(.ignored), [],
+            ["refreshed": "settle ignored", "refreshed under another rule": "settle ignored"]),
     ]
 }
 
@@ -241,6 +262,8 @@ extension Call.Step: CustomStringConvertible {
         switch self {
         case .immediate(let immediate): immediate.words
         case .change(let change): change.words
+        case .count(let pending):
+            "count \(pending.failure.map { "\($0.counting)" } ?? "nothing")" + (pending.isCommitted ? ", committed" : "")
         case .user(let step): step.words
         }
     }
@@ -257,7 +280,8 @@ extension Call.Immediate {
         case .begin(let admission, let readsFirst): (readsFirst ? "read, then " : "") + "begin \(admission.words)"
         case .refresh(let admission): "refresh \(admission.words)"
         case .settle(let pending): "settle \(pending)"
-        case .note(_, let isCommitted): isCommitted ? "note, committed" : "note"
+        case .note(_, let isCommitted, let readsFirst):
+            "note" + (isCommitted ? ", committed" : "") + (readsFirst ? ", reads" : "")
         case .tripMemory: "trip memory"
         case .publish(let result, let time): "publish \(result) after \(time)"
         case .askToRetry: "ask to retry"
@@ -270,9 +294,6 @@ extension Call.Change {
         switch self {
         case .claim: return "claim"
         case .report: return "report"
-        case .count(let pending):
-            let counting = pending.failure.map { "\($0.counting)" } ?? "nothing"
-            return "count \(counting)" + (pending.isCommitted ? ", committed" : "")
         case .trip(_, let epoch, _): return "trip in \(epoch)"
         }
     }

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTestSupport
 import Testing
 
 /// Permits, and what becomes of a probe's slot.
@@ -34,6 +35,26 @@ import Testing
         try await breaker.admit().succeedLater()
         #expect(self.fixture.commits == before)
         #expect(breaker.failureCount == 1)
+    }
+
+    /// The threads that go on with a later report commit for all: the policy's code must not keep them.
+    @Test func thePolicyDescribesALaterFailureForTheCaller() async throws {
+        let isReporting = Locked(false)
+        let elsewhere = Locked(0)
+        let policy = CallPolicy(
+            classify: { _ in .outage(for: .seconds(1)) },
+            describe: { _ in
+                if !isReporting.withLock({ $0 }) { elsewhere.withLock { $0 += 1 } }
+                return "down"
+            })
+        let breaker = try self.fixture.breaker(
+            trip: .failureRate(0.5, minimumCalls: 100, within: .seconds(60)), calls: policy)
+        let permit = try await breaker.admit()
+        isReporting.withLock { $0 = true }
+        permit.failLater(CallFailure())
+        isReporting.withLock { $0 = false }
+        #expect(await eventually { breaker.totals.failed == 1 && breaker.state.isOpen })
+        #expect(elsewhere.withLock { $0 } == 0)
     }
 
     @Test func aProbesLaterReportDecides() async throws {

@@ -90,7 +90,8 @@ import Darwin
             #expect(await worker.quit() == 0)
         }
         let totals = try await other.ask("totals users")
-        #expect(totals.number("failed") == 1, "\(totals)")
+        // A call that was under way when its circuit was forgotten may count in the totals of the next one.
+        #expect((1...2).contains(try #require(totals.number("failed"))), "\(totals)")
         #expect(totals.number("succeeded") == (isClosed ? 0 : 7), "\(totals)")
     }
 

@@ -1,11 +1,14 @@
 /// What a call asks its driver to do, and what the driver answers.
 extension Call {
     enum Step: Sendable {
-        /// Never waits longer than a read of microseconds: both drivers carry it out by the same function.
+        /// Waits for nothing longer than a read of microseconds; may run a closure of the policy. All drivers carry it out
+        /// by the same function.
         case immediate(Immediate)
-        /// May wait for the disk or another process.
+        /// A transaction, which may wait for the disk or another process.
         case change(Change)
-        /// The user's code, a sleep, or the end.
+        /// Count a failed or slow call on the board, which may wait for the file system.
+        case count(PendingOutcome)
+        /// The operation, a sleep, the fallback, or the end.
         case user(UserStep)
     }
 
@@ -22,13 +25,14 @@ extension Call {
         case begin(Admission, readsFirst: Bool)
         /// Find out in which state the circuit is by now.
         case refresh(Admission)
-        /// Count what takes only additions; make the report.
+        /// Count what takes only additions; make the report, and the text of a failure for the board.
         case settle(PendingOutcome)
-        /// Note for memory that the report was committed, or else apply it to the circuit in memory.
-        case note(OutcomeReport, isCommitted: Bool)
+        /// Note for memory that the report was committed, or else apply it to the circuit in memory; read the circuit
+        /// first if the commit may have changed its state. A thread that commits for others does not read.
+        case note(OutcomeReport, isCommitted: Bool, readsFirst: Bool)
         /// Open the circuit in memory: its calls have reached a rate.
         case tripMemory(Circuit.ReachedShare, PendingOutcome)
-        /// Tell the policy's `onOutcome`.
+        /// Call the policy's `onOutcome`.
         case publish(CallOutcome.Result, Duration)
         /// Find out whether another attempt may be made.
         case askToRetry(Outcome)
@@ -38,8 +42,6 @@ extension Call {
         /// Let the call through in a transaction: as a probe, or by a circuit that is registered again.
         case claim
         case report(OutcomeReport)
-        /// Count a failed or slow call on the board.
-        case count(PendingOutcome)
         /// Open the circuit if a failure rate is still reached.
         case trip(Circuit.ReachedShare, epoch: Int64, PendingOutcome)
     }
@@ -85,7 +87,9 @@ extension Call {
         /// The operation that had timed out has ended.
         case operationEnded(elapsed: Duration)
         case refreshed(Refreshed)
-        case settled(OutcomeReport?)
+        /// The report, if the outcome makes one for the file, and the text of a failure, if the board or the file is to
+        /// get it.
+        case settled(OutcomeReport?, PendingOutcome.ErrorText?)
         case committed
         case notCommitted
         case carriedOut
@@ -114,7 +118,5 @@ extension Call {
         /// Whether this handle may use the file.
         var mayUseFile: Bool
         var facts: Facts
-        /// The epoch that was read last.
-        var epoch: Int64
     }
 }

@@ -1,8 +1,9 @@
 /// One call, from the question whether it may run to its last report.
 ///
 /// A value that decides what is to be done next, and does nothing itself. A driver carries the step out, and passes on
-/// what came of it; drivers decide nothing. Each call that the cached decision alone can't settle is such a value,
-/// whatever its form: so each rule about calls stands in one place.
+/// what came of it. Each call that the cached decision alone can't settle is such a value, whatever its form: so each
+/// rule about calls stands in one place. Only two rules stand twice, for the inlined path of healthy calls has them, too:
+/// what a cached refusal refuses, and when a success is only counted.
 @usableFromInline
 struct Call: Sendable {
     enum Form: Sendable {
@@ -12,7 +13,7 @@ struct Call: Sendable {
         case permit
         /// Reports an outcome without a permit.
         case record(Outcome)
-        /// Nobody waits for the end of the report any more, or the caller goes on without it.
+        /// Reports an outcome; no caller waits for the report.
         case unattended
     }
 
@@ -23,7 +24,7 @@ struct Call: Sendable {
     private var attempts = 0
     /// The outcome of the last attempt that ran, or the refusal if none ran.
     private var outcome: Outcome?
-    private var facts = Facts()
+    private var isSlow = false
     private var pending: PendingOutcome?
     /// How long the operation took.
     private var elapsed = Duration.zero
@@ -38,8 +39,8 @@ struct Call: Sendable {
         self.retry = retry
         self.step =
             switch form {
-            case .run, .permit, .unattended: .immediate(.askCache)
             case .record: .immediate(.refresh(Admission(.uncounted)))
+            case .run, .permit, .unattended: .immediate(.askCache)
             }
     }
 
@@ -58,17 +59,23 @@ struct Call: Sendable {
     }
 
     /// The next step, now that the driver has carried out the last one.
-    ///
-    /// An input that is no answer to the last step changes nothing: the same step comes again.
     mutating func next(_ input: Input) -> Step {
+        let isAnswered = self.answer(input)
+        assert(isAnswered, "\(input) is no answer to \(self.step)")
+        return self.step
+    }
+
+    /// Takes the answer to the last step; false if the input is none: then nothing changes.
+    mutating func answer(_ input: Input) -> Bool {
         let next =
             switch self.step {
             case .immediate(let step): self.after(step, input)
             case .change(let change): self.after(change, input)
+            case .count(let pending): self.afterCounting(pending, input)
             case .user(let step): self.after(step, input)
             }
         if let next { self.step = next }
-        return self.step
+        return next != nil
     }
 
     private mutating func after(_ immediate: Immediate, _ input: Input) -> Step? {
@@ -91,10 +98,13 @@ struct Call: Sendable {
             guard case .refreshed(let refreshed) = input else { return nil }
             if case .record(let outcome) = self.form { return self.record(outcome, by: refreshed) }
             guard let outcome = self.outcome else { return nil }
-            return .immediate(.settle(PendingOutcome(outcome, admission, self.facts, refreshed)))
+            var facts = refreshed.facts
+            facts.isSlow = self.isSlow
+            return .immediate(.settle(PendingOutcome(outcome, admission, facts, refreshed)))
         case .settle(let pending):
-            guard case .settled(let report) = input else { return nil }
+            guard case .settled(let report, let error) = input else { return nil }
             self.pending = pending
+            self.pending?.error = error
             return report.map { .change(.report($0)) } ?? self.count()
         case .note:
             guard case .carriedOut = input else { return nil }
@@ -122,22 +132,25 @@ struct Call: Sendable {
         case .report(let report):
             if case .committed = input {
                 self.pending?.isCommitted = true
-                return .immediate(.note(report, isCommitted: true))
+                let isAttended = if case .unattended = self.form { false } else { true }
+                return .immediate(.note(report, isCommitted: true, readsFirst: isAttended))
             }
             guard case .notCommitted = input else { return nil }
-            return .immediate(.note(report, isCommitted: false))
-        case .count(let pending):
-            guard case .counted(let reached) = input else { return nil }
-            guard let reached else { return self.reported() }
-            guard case .decisive(let epoch) = pending.failure?.counting else {
-                return .immediate(.tripMemory(reached, pending))
-            }
-            return .change(.trip(reached, epoch: epoch, pending))
+            return .immediate(.note(report, isCommitted: false, readsFirst: false))
         case .trip(let reached, _, let pending):
             if case .committed = input { return self.reported() }
             guard case .notCommitted = input else { return nil }
             return .immediate(.tripMemory(reached, pending))
         }
+    }
+
+    private func afterCounting(_ pending: PendingOutcome, _ input: Input) -> Step? {
+        guard case .counted(let reached) = input else { return nil }
+        guard let reached else { return self.reported() }
+        guard case .decisive(let epoch) = pending.failure?.counting else {
+            return .immediate(.tripMemory(reached, pending))
+        }
+        return .change(.trip(reached, epoch: epoch, pending))
     }
 
     private mutating func after(_ step: UserStep, _ input: Input) -> Step? {
@@ -216,7 +229,7 @@ struct Call: Sendable {
     private mutating func end(_ outcome: Outcome, _ admission: Admission, _ facts: Facts) -> Step {
         self.attempts += 1
         self.outcome = outcome
-        self.facts = facts
+        self.isSlow = facts.isSlow
         let pending = PendingOutcome(outcome, admission, facts)
         return pending.needsRefresh ? .immediate(.refresh(admission)) : .immediate(.settle(pending))
     }
@@ -241,7 +254,7 @@ struct Call: Sendable {
         case .open, .heldOpen, .heldClosed, .observe: isReported = false
         case .probing: isReported = isFailure
         case nil, .unknown:
-            if outcome.verdict == .success { admission = Admission(.closed, epoch: refreshed.epoch) }
+            if outcome.verdict == .success { admission = Admission(.closed) }
         case .claim: break
         }
         var pending = PendingOutcome(outcome, admission, facts)
@@ -251,7 +264,7 @@ struct Call: Sendable {
 
     private func count() -> Step {
         guard let pending = self.pending, pending.failure != nil else { return self.reported() }
-        return .change(.count(pending))
+        return .count(pending)
     }
 
     private func reported() -> Step {

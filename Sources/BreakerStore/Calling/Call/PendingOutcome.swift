@@ -30,6 +30,13 @@ struct PendingOutcome: Sendable {
     /// A failed or slow call, and how it is counted.
     private(set) var failure: (call: CountedFailure, counting: Counting)?
     var report = Report.none
+    /// The text of a failure, if the board or the file is to get it, and when the call ended.
+    struct ErrorText: Sendable {
+        let text: String
+        let uptime: Int64
+    }
+
+    var error: ErrorText?
     /// Whether the report was committed just now, so that the file system has just worked.
     var isCommitted = false
     /// Whether the file may say more about the circuit that let the call through.
