@@ -11,7 +11,7 @@ extension CircuitStore {
     ///   bytes.
     @_disfavoredOverload
     public func circuits(matching pattern: String = "*") throws(BreakerStoreError) -> [CircuitSnapshot] {
-        try self.circuits(on: CircuitPage(pattern: pattern))
+        try self.circuits(matching: pattern, limit: .max)
     }
 
     /// The circuits whose names match an SQLite GLOB pattern, in the order of their names.
@@ -20,7 +20,7 @@ extension CircuitStore {
     /// - Parameter pattern: `*` for any characters, `?` for one character, `[…]` for one of several; at most 50,000
     ///   bytes.
     public func circuits(matching pattern: String = "*") async throws(BreakerStoreError) -> [CircuitSnapshot] {
-        try await self.circuits(on: CircuitPage(pattern: pattern))
+        try await self.circuits(matching: pattern, limit: .max)
     }
 
     /// A page of the circuits, in the order of their names.
@@ -36,8 +36,22 @@ extension CircuitStore {
     public func circuits(
         matching pattern: String, group: String? = nil, isClosed: Bool? = nil, after name: String? = nil, limit: Int
     ) throws(BreakerStoreError) -> [CircuitSnapshot] {
-        try self.circuits(
-            on: CircuitPage(pattern: pattern, group: group, isClosed: isClosed, after: name, limit: limit))
+        try Validation.pattern(pattern)
+        return try self.view { (view) throws(BreakerStoreError) in
+            guard limit > 0 else { return [] }
+            var found: [CircuitSnapshot] = []
+            try view.database.circuits(
+                .byName(pattern, after: name), countedOn: view.board, withWorkers: true,
+                where: { row in
+                    (group == nil || row.label == group)
+                        && isClosed.map { $0 == (view.moment.state(of: row) == .closed) } ?? true
+                },
+                while: { circuit in
+                    found.append(CircuitSnapshot(circuit, at: view.moment))
+                    return found.count < limit
+                })
+            return found
+        }
     }
 
     /// A page of the circuits, in the order of their names.
@@ -52,8 +66,9 @@ extension CircuitStore {
     public func circuits(
         matching pattern: String, group: String? = nil, isClosed: Bool? = nil, after name: String? = nil, limit: Int
     ) async throws(BreakerStoreError) -> [CircuitSnapshot] {
-        try await self.circuits(
-            on: CircuitPage(pattern: pattern, group: group, isClosed: isClosed, after: name, limit: limit))
+        try await self.offThePool { () throws(BreakerStoreError) in
+            try self.circuits(matching: pattern, group: group, isClosed: isClosed, after: name, limit: limit)
+        }
     }
 
     /// The circuit of this name, or nil.
@@ -91,7 +106,6 @@ extension CircuitStore {
         of name: String? = nil, after id: CircuitEvent.ID? = nil, limit: Int = 100
     ) throws(BreakerStoreError) -> [CircuitEvent] {
         try self.view { (view) throws(BreakerStoreError) in
-            let dates = view.clock.dates()
             let events =
                 if let id {
                     Array(
@@ -101,7 +115,7 @@ extension CircuitStore {
                 } else {
                     try view.database.events(of: name, limit: limit)
                 }
-            return events.compactMap { CircuitEvent($0, view.isOwn, dates) }
+            return events.compactMap { CircuitEvent($0, view.isOwn, view.moment.date) }
         }
     }
 
@@ -127,7 +141,7 @@ extension CircuitStore {
     /// Throws if the file can't be read, or `closed` or `forked`. Reads on the calling thread.
     @_disfavoredOverload
     public func workers() throws(BreakerStoreError) -> [WorkerSnapshot] {
-        try self.view { (view) throws(BreakerStoreError) in try view.livingWorkers() }
+        try self.view { (view) throws(BreakerStoreError) in try view.workers() }
     }
 
     /// The live workers: the open stores of this host's processes.
@@ -142,11 +156,11 @@ extension CircuitStore {
     /// Reads each circuit. Throws if the file can't be read, or `closed` or `forked`. Reads on the calling thread.
     @_disfavoredOverload
     public func facts() throws(BreakerStoreError) -> StoreFacts {
-        let found = try self.inspect { (inspection) throws(BreakerStoreError) in
-            let schema = try inspection.schemaVersion()
-            let circuits = try inspection.circuits(nil, countingWorkers: false, into: 0) { count, _ in count += 1 }
+        let found = try self.view { (view) throws(BreakerStoreError) in
+            let schema = try view.schemaVersion()
+            let circuits = try view.circuits(nil, countingWorkers: false, into: 0) { count, _ in count += 1 }
             return (
-                schema: schema, size: inspection.fileSize, count: circuits.value,
+                schema: schema, size: view.fileSize, count: circuits.value,
                 unreadable: circuits.unreadable.map(\.name)
             )
         }
@@ -170,27 +184,6 @@ extension CircuitStore {
 
     // MARK: - For the library
 
-    private func circuits(on page: CircuitPage) throws(BreakerStoreError) -> [CircuitSnapshot] {
-        try Validation.pattern(page.pattern)
-        return try self.view { (view) throws(BreakerStoreError) in
-            guard page.limit > 0 else { return [] }
-            let moment = view.moment
-            var found: [CircuitSnapshot] = []
-            try view.database.circuits(
-                .byName(page.pattern, after: page.after), countedOn: view.board, withWorkers: true,
-                where: { page.has($0, at: moment) },
-                while: { circuit in
-                    found.append(CircuitSnapshot(circuit, at: moment))
-                    return found.count < page.limit
-                })
-            return found
-        }
-    }
-
-    private func circuits(on page: CircuitPage) async throws(BreakerStoreError) -> [CircuitSnapshot] {
-        try await self.offThePool { () throws(BreakerStoreError) in try self.circuits(on: page) }
-    }
-
     /// Runs `body`, which reads the file, on a thread that may wait: a long read must not block the cooperative pool.
     func offThePool<Value: Sendable>(
         _ body: @escaping @Sendable () throws(BreakerStoreError) -> Value
@@ -204,7 +197,10 @@ extension CircuitStore {
     }
 
     /// Runs `body` with a view of the file as of one instant.
-    func view<Value>(
+    ///
+    /// Runs it again from the start if a process changed the file meanwhile in a way that this reading would not
+    /// notice. Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    package func view<Value>(
         _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         try self.requireUsable()
@@ -213,10 +209,8 @@ extension CircuitStore {
                 self.backend.file, self.configuration.clock, patience: self.configuration.busyTimeout, body)
         }
         return try core.view { (database) throws(BreakerStoreError) in
-            try StoreView(
-                file: core.file, database: database, clock: core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn
-            )
-            .asOfOneInstant(body)
+            try StoreView.of(
+                core.file, database, core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn, body)
         }
     }
 }

@@ -14,7 +14,8 @@ struct WordFigures {
         let count = try self.held(false, on: self.hosts[0])
         for action in [OperatorAction.hold(.open, for: nil), .release, .reset] {
             let start = ContinuousClock.now
-            _ = try self.hosts[0].store.perform(action, on: [.pattern("circuit *")], by: "ann")
+            var command = try self.hosts[0].store.command(action, on: [.pattern("circuit *")], by: "ann")
+            while try command.next() != nil {}
             let said = ContinuousClock.now - start
             try await Waiting.until("all hosts have heard") {
                 try self.hosts.allSatisfy { host in try self.hasHeard(action, count, host) }

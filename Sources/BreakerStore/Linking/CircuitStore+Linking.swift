@@ -26,18 +26,21 @@ extension CircuitStore {
             let newest = try view.database.newestEvent()
             let start = event <= newest ? event : 0
             let moment = view.moment
+            let words = try LinkWord.read(pattern, in: view.database, at: moment.now)
+            let changed = try view.database.circuits(withEventsAfter: start)
             var found: [LinkedCircuit] = []
             try view.database.circuits(
                 .matching(pattern), failures: LinkedCircuit.mostFailures, countedOn: view.board,
                 while: { (stored) throws(BreakerStoreError) in
                     guard CircuitName.lengths.contains(stored.name.unicodeScalars.count) else { return true }
-                    var circuit = LinkedCircuit(stored, at: moment)
-                    try circuit.readWords(of: stored.row.id, in: view.database, at: moment.now)
-                    try circuit.readHistory(after: start, in: view.database, at: moment.now)
+                    var circuit = LinkedCircuit(stored, words[stored.row.id] ?? [], at: moment)
+                    if changed?.contains(CircuitName(stored.name)) ?? true || circuit.lacksTrip {
+                        try circuit.readHistory(after: start, in: view.database, at: moment.now)
+                    }
                     found.append(circuit)
                     return true
                 })
-            return (found, newest, try ClockRow.read(view.database)?.birth ?? 0)
+            return (found, newest, view.birth ?? 0)
         }
     }
 

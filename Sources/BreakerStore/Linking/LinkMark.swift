@@ -1,13 +1,8 @@
 /// A mark of the file's present content: as long as the mark stays equal, no process has committed to the file.
 package struct LinkMark: Equatable, Sendable {
-    private let tag: Tag
+    fileprivate let tag: Tag
     /// Rises with each opening, because another file may have the same header.
-    private let generation: UInt64
-
-    fileprivate init(tag: Tag, generation: UInt64) {
-        self.tag = tag
-        self.generation = generation
-    }
+    fileprivate let generation: UInt64
 }
 
 extension CircuitStore {

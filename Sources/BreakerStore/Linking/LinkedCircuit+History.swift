@@ -1,14 +1,35 @@
-/// What a link reads of a circuit beside its row and its failures.
-extension LinkedCircuit {
+extension LinkWord {
     private static let words: SQL = """
-        SELECT kind, number, said_at, floor, at, hold, hold_for, operator, reason FROM word
-        WHERE circuit = ?1 AND kind IN ('hold', 'reset', 'probe')
+        SELECT kind, number, said_at, floor, at, word.hold, hold_for, operator, reason, circuit.id
+        FROM circuit CROSS JOIN word ON word.circuit = circuit.id AND kind IN ('hold', 'reset', 'probe')
+        WHERE name GLOB ?1
         """
 
-    mutating func readWords(of id: Int64, in database: Database, at now: StoreTime) throws(BreakerStoreError) {
-        self.words = try database.all(Self.words, .integer(id)) { LinkWord($0, at: now) }.compactMap(\.self)
+    /// The words about circuits whose names match a pattern, by the circuits' numbers.
+    static func read(
+        _ pattern: String, in database: Database, at now: StoreTime
+    ) throws(BreakerStoreError) -> [Int64: [LinkWord]] {
+        var found: [Int64: [LinkWord]] = [:]
+        try database.forEach(Self.words, [.text(pattern)]) { row in
+            if let word = LinkWord(row, at: now) { found[row.integer(9), default: []].append(word) }
+        }
+        return found
     }
+}
 
+extension Database {
+    private static let changed: SQL = "SELECT circuit FROM event WHERE id > ?1 LIMIT 1000"
+
+    /// The circuits of the events after a number; nil if there may be many.
+    func circuits(withEventsAfter start: Int64) throws(BreakerStoreError) -> Set<CircuitName>? {
+        guard start > 0 else { return nil }
+        let names = try self.all(Self.changed, .integer(start)) { CircuitName($0.text(0)) }
+        return names.count < 1_000 ? Set(names) : nil
+    }
+}
+
+/// The part of the history that a link needs.
+extension LinkedCircuit {
     /// Only some of the newest events are read, however long the history is.
     private static let newest: SQL = """
         SELECT kind, at, operator FROM event WHERE circuit = ?1 AND id > ?2 ORDER BY id DESC LIMIT 64
@@ -39,7 +60,7 @@ extension LinkedCircuit {
     }
 
     /// Whether an outage lasts whose trip was not found.
-    private var lacksTrip: Bool {
+    var lacksTrip: Bool {
         switch self.state {
         case .open, .halfOpen: self.trip == nil
         case .closed, .unknown: false

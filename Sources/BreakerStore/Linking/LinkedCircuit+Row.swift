@@ -3,7 +3,7 @@ extension LinkedCircuit {
     static let mostFailures: Int64 = 100_000
 
     /// Describes a stored circuit as of a moment.
-    init(_ stored: StoredCircuit, at moment: ReadingMoment) {
+    init(_ stored: StoredCircuit, _ words: [LinkWord], at moment: ReadingMoment) {
         let now = moment.now
         var circuit = stored.row.circuit
         circuit.takeStampsAhead(for: now)
@@ -23,7 +23,8 @@ extension LinkedCircuit {
             longestRecovery: rules.longestRecovery,
             failures: stored.failures(at: now).map { Failure($0, at: now) },
             refusals: stored.totals.refused,
-            lastError: circuit.lastError.map(LinkText.cut)
+            lastError: circuit.lastError.map(LinkText.cut),
+            words: words
         )
         self.take(stored.recent)
     }

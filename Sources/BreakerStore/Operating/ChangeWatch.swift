@@ -40,7 +40,7 @@ package final class ChangeWatch {
     ///
     /// - Parameter body: also gets whether another file has taken the place of the last one that was read.
     package func inspectIfChanged<Value>(
-        _ body: (StoreInspection, _ isAnotherFile: Bool) throws(BreakerStoreError) -> Value
+        _ body: (StoreView, _ isAnotherFile: Bool) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value? {
         // The proof is taken before the file is read, so the result is at least as new.
         let proof = self.proof()
@@ -48,7 +48,7 @@ package final class ChangeWatch {
         self.looks += 1
         let isAnotherFile = self.seen.map { !proof.identity.hasDatabase(of: $0.identity) } ?? false
         let value = try StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
-            try body(StoreInspection(view), isAnotherFile)
+            try body(view, isAnotherFile)
         }
         self.seen = proof
         return value

@@ -41,7 +41,7 @@ final class FileFollower: EventSource {
         init(_ view: StoreView, after start: Int64) throws(BreakerStoreError) {
             self.start = start
             self.page = try view.database.events(after: start)
-            self.dates = view.clock.dates()
+            self.dates = view.moment.date
         }
     }
 
@@ -125,8 +125,8 @@ final class FileFollower: EventSource {
                         try Part(view, after: known)
                     }
                 } else {
-                    found = try watch.inspectIfChanged { (inspection, isAnother) throws(BreakerStoreError) in
-                        try Part(inspection.view, after: isAnother ? 0 : known)
+                    found = try watch.inspectIfChanged { (view, isAnother) throws(BreakerStoreError) in
+                        try Part(view, after: isAnother ? 0 : known)
                     }
                 }
                 if let found {

@@ -60,17 +60,17 @@ package struct StoreExamination: Sendable {
 
     init(_ view: StoreView) throws(BreakerStoreError) {
         let database = view.database
-        let date = view.clock.dates()
-        let now = view.clock.now
+        let date = view.moment.date
+        let now = view.moment.now
         self.schema = try database.connection.integer("PRAGMA user_version")
-        self.creation = try StoreCreation.read(database, date, now: date(now))
-        self.now = date(now)
+        self.creation = try StoreCreation.read(database, date, now: view.now)
+        self.now = view.now
         try database.requireShortKeys()
         try database.requireShortTexts()
         let lines = try database.damage(quickly: true, atMost: 5)
         self.damage = lines.filter { !Database.isOfARow($0) }
         self.badRows = lines.filter(Database.isOfARow)
-        self.isClockUnreadable = try ClockRow.read(database) == nil
+        self.isClockUnreadable = view.birth == nil
         var circuits = 0
         var unreadable: [String] = []
         var stampsAhead: [String] = []
@@ -110,8 +110,8 @@ package struct StoreExamination: Sendable {
             }
         let rows = try database.workers()
         let workers = rows.map { WorkerSnapshot($0.worker, since: date($0.since)) }
-        self.living = workers.filter { view.isAlive($0.id) }
-        self.dead = workers.filter { !view.isAlive($0.id) }
+        self.living = workers.filter { view.moment.isAlive($0.id) }
+        self.dead = workers.filter { !view.moment.isAlive($0.id) }
         let byID = Dictionary(workers.map { ($0.id, $0) }) { first, _ in first }
         let living = Set(self.living.map(\.id))
         self.live = LiveWorkers(

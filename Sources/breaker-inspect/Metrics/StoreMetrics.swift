@@ -43,7 +43,7 @@ struct StoreMetrics {
         let logSize = files?.log?.size ?? 0
         let readers = logSize >= FileChecks.largeLog ? files.map(IndexHolder.readers) ?? [] : []
         self.contents = try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in
+            try store.view { (inspection) throws(BreakerStoreError) in
                 let found = try inspection.circuits(
                     nil, countingWorkers: false, into: FirstCircuits(mostCircuits) { ($0.standing.urgency, $0.labels) }
                 ) { $0.append(CircuitMetrics($1, of: label)) }

@@ -33,7 +33,7 @@ struct Report {
     let oldestRead: Date?
     let spells: [Spell]
 
-    init(of inspection: StoreInspection, at path: String) throws(BreakerStoreError) {
+    init(of inspection: StoreView, at path: String) throws(BreakerStoreError) {
         var tally = StateCounts()
         let none = FirstCircuits<CircuitSnapshot>(Self.mostCircuits) { ($0.standing.urgency, $0.name) }
         let found = try inspection.circuits(nil, into: none) {

@@ -65,7 +65,7 @@ struct CheckVerb: Verb {
     private static func look(
         for selection: Selection,
         in context: Context
-    ) throws(Failure) -> StoreInspection.Found<Checked> {
+    ) throws(Failure) -> StoreView.Found<Checked> {
         try selection.gather(into: (count: 0, notClosed: []), in: context) { checked, circuit in
             checked.count += 1
             let standing = circuit.snapshot.standing
@@ -73,7 +73,7 @@ struct CheckVerb: Verb {
         }
     }
 
-    private static func require(_ found: StoreInspection.Found<Checked>, by selection: Selection) throws(Failure) {
+    private static func require(_ found: StoreView.Found<Checked>, by selection: Selection) throws(Failure) {
         guard found.value.count == 0, found.unreadable.isEmpty else { return }
         throw Failure(
             .noSuchCircuit,

@@ -74,7 +74,7 @@ struct HistoryVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         if self.follows { return try self.follow(in: context) }
         let (found, live) = try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in
+            try store.view { (inspection) throws(BreakerStoreError) in
                 (try self.wanted(in: inspection, asJSON: context.isJSON), try inspection.liveWorkers())
             }
         }
@@ -86,7 +86,7 @@ struct HistoryVerb: Verb {
 
     /// The wanted events, oldest first; enough of them for the wanted lines.
     func wanted(
-        in inspection: StoreInspection, asJSON isJSON: Bool
+        in inspection: StoreView, asJSON isJSON: Bool
     ) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
         let limit = isJSON ? self.limit : EventLine.events(forLines: self.limit)
         let events =
@@ -107,7 +107,7 @@ struct HistoryVerb: Verb {
     }
 
     private func all(
-        after id: Int64, limit: Int, in inspection: StoreInspection
+        after id: Int64, limit: Int, in inspection: StoreView
     ) throws(BreakerStoreError) -> [CircuitEvent] {
         guard self.follows else { return try inspection.history(of: self.circuit, after: id, limit: limit) }
         return try inspection.history(after: id).filter(self.wants)

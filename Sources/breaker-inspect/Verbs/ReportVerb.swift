@@ -36,7 +36,7 @@ struct ReportVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         let store = try context.path()
         let report = try context.reading { (opened) throws(BreakerStoreError) in
-            try opened.inspect { (inspection) throws(BreakerStoreError) in try Report(of: inspection, at: store) }
+            try opened.view { (inspection) throws(BreakerStoreError) in try Report(of: inspection, at: store) }
         }
         let page = ReportPage(report: report, host: context.console.hostName, who: context.who)
         // Like the store itself, the page is not for everybody.

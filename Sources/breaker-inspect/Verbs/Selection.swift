@@ -28,9 +28,9 @@ struct Selection: Sendable {
         countingWorkers countsWorkers: Bool = true,
         in context: Context,
         _ body: (inout Value, InspectedCircuit) -> Void
-    ) throws(Failure) -> StoreInspection.Found<Value> {
+    ) throws(Failure) -> StoreView.Found<Value> {
         try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in
+            try store.view { (inspection) throws(BreakerStoreError) in
                 try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
                     try inspection.circuits(selectors, countingWorkers: countsWorkers, into: initial, body)
                 }
@@ -39,7 +39,7 @@ struct Selection: Sendable {
     }
 
     /// The one named circuit.
-    func one(in inspection: StoreInspection) throws(BreakerStoreError) -> Outcome<InspectedCircuit> {
+    func one(in inspection: StoreView) throws(BreakerStoreError) -> Outcome<InspectedCircuit> {
         let found = try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
             try inspection.circuits(selectors, into: [InspectedCircuit]()) { $0.append($1) }
         }
@@ -50,7 +50,7 @@ struct Selection: Sendable {
     }
 
     /// The circuits, for later readings; a named circuit must be there.
-    func image(in inspection: StoreInspection) throws(BreakerStoreError) -> Outcome<StoreImage> {
+    func image(in inspection: StoreView) throws(BreakerStoreError) -> Outcome<StoreImage> {
         try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
             try inspection.image(of: selectors)
         }
@@ -59,9 +59,9 @@ struct Selection: Sendable {
 
     /// The circuits, or the failure for a missing name, with a similar name as its hint.
     private func orMissing<Value>(
-        in inspection: StoreInspection,
-        _ find: ([CircuitSelector]?) throws(BreakerStoreError) -> StoreInspection.Found<Value>
-    ) throws(BreakerStoreError) -> Outcome<StoreInspection.Found<Value>> {
+        in inspection: StoreView,
+        _ find: ([CircuitSelector]?) throws(BreakerStoreError) -> StoreView.Found<Value>
+    ) throws(BreakerStoreError) -> Outcome<StoreView.Found<Value>> {
         let found = try find(self.selectors)
         guard let missing = found.missing else { return .success(found) }
         return .failure(.noSuchCircuit(missing, nearest: Spelling.nearest(to: missing, among: try inspection.names())))

@@ -38,7 +38,7 @@ struct ShowVerb: Verb {
         let lines = self.limit ?? (context.isJSON ? usual : max(usual, context.console.height ?? 0))
         let limit = context.isJSON ? lines : EventLine.events(forLines: lines)
         let detail = try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in
+            try store.view { (inspection) throws(BreakerStoreError) in
                 switch try selection.one(in: inspection) {
                 case .failure(let failure): return Outcome<CircuitDetail>.failure(failure)
                 case .success(let circuit):

@@ -18,7 +18,7 @@ struct StoreNames {
         self.read { (inspection) throws(BreakerStoreError) in try inspection.groups(limit: Self.limit) }
     }
 
-    private func read(_ body: (StoreInspection) throws(BreakerStoreError) -> [String]) -> [String] {
+    private func read(_ body: (StoreView) throws(BreakerStoreError) -> [String]) -> [String] {
         guard let path = self.path else { return [] }
         var configuration = CircuitStore.Configuration()
         configuration.access = .readOnly
@@ -29,7 +29,7 @@ struct StoreNames {
         do throws(BreakerStoreError) {
             let store = try CircuitStore(path: path, configuration: configuration)
             defer { store.close() }
-            return try store.inspect(body)
+            return try store.view(body)
         } catch {
             return []
         }

@@ -28,7 +28,7 @@ struct WorkersVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let (workers, live, link) = try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in
+            try store.view { (inspection) throws(BreakerStoreError) in
                 (try inspection.workers(), try inspection.liveWorkers(), inspection.link)
             }
         }

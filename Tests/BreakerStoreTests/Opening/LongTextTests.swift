@@ -106,7 +106,7 @@ import Testing
         let reader = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly))
         defer { reader.close() }
         func history() throws -> [CircuitEvent] {
-            try reader.inspect { (inspection) throws(BreakerStoreError) in try inspection.history(after: 0) }
+            try reader.view { (inspection) throws(BreakerStoreError) in try inspection.history(after: 0) }
         }
         Self.requireClearError { _ = try history() }
         let store = try CircuitStore(path: path, configuration: Stores.configuration())

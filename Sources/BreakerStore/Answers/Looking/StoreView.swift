@@ -11,49 +11,54 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A view of the file for a reader: a connection, the clock, and which workers live or are this process.
-struct StoreView {
+/// A view of the file as of one instant: a connection, the clock, and which workers live or are this process.
+package struct StoreView {
     let file: StoreFile
     let database: Database
     let clock: StoreClock
     let isAlive: (Int64) -> Bool
     let isOwn: (Int64) -> Bool
+    let moment: ReadingMoment
+    /// The file's own number; nil if the clock's row can't be read.
+    let birth: Int64?
 
-    func asOfOneInstant<Value>(
-        _ body: (StoreView) throws(BreakerStoreError) -> Value
+    /// Runs `body` with a view of a file through a connection to it, in a read transaction.
+    static func of<Value>(
+        _ file: StoreFile, _ database: Database, _ clock: StoreClock, isAlive: @escaping (Int64) -> Bool,
+        isOwn: @escaping (Int64) -> Bool, _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
-        try self.database.snapshot { () throws(BreakerStoreError) in
-            try self.clock.follow(self.database)
-            return try body(self)
+        try database.snapshot { () throws(BreakerStoreError) in
+            let row = try ClockRow.read(database)
+            clock.follow(row)
+            return try body(
+                StoreView(
+                    file: file, database: database, clock: clock, isAlive: isAlive, isOwn: isOwn,
+                    moment: ReadingMoment(clock, isAlive: isAlive), birth: row?.birth))
         }
     }
 
-    /// The moment of this reading.
-    var moment: ReadingMoment { ReadingMoment(self.clock, isAlive: self.isAlive) }
-
     /// The counts outside of the database.
-    var board: BoardView { BoardView(of: self.file, self.database, self.clock) }
+    var board: BoardView { BoardView(of: self.file, birth: self.birth, self.clock) }
 
     /// The rows of the workers that live.
     func livingRows() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
-        try self.database.workers().filter { self.isAlive($0.worker.id) }
+        try self.database.workers().filter { self.moment.isAlive($0.worker.id) }
     }
 
-    /// The workers that live, and those among them that can't use the file.
-    func liveWorkers() throws(BreakerStoreError) -> LiveWorkers {
+    /// How many workers live, and those among them that can't use the file.
+    package func liveWorkers() throws(BreakerStoreError) -> LiveWorkers {
         LiveWorkers(try self.livingRows(), of: self.file, on: self.board, self.clock)
     }
 
     /// The workers that live and have a row, with the circuits that they probe.
-    func livingWorkers() throws(BreakerStoreError) -> [WorkerSnapshot] {
-        let now = self.clock.dates()(self.clock.now)
+    package func workers() throws(BreakerStoreError) -> [WorkerSnapshot] {
         let rows = try self.livingRows()
         let degraded = LiveWorkers(rows, of: self.file, on: self.board, self.clock).degraded
         return try rows.map { (row) throws(BreakerStoreError) in
-            var worker = WorkerSnapshot(row.worker, since: self.clock.dates()(row.since))
+            var worker = WorkerSnapshot(row.worker, since: self.moment.date(row.since))
             worker.probing = try self.database.circuitsProbed(by: row.worker.id)
             // A worker that could not say since when it is degraded is degraded now.
-            worker.degradedSince = degraded.first { $0.id == worker.id }.map { $0.since ?? now }
+            worker.degradedSince = degraded.first { $0.id == worker.id }.map { $0.since ?? self.now }
             return worker
         }
     }
@@ -67,10 +72,8 @@ struct StoreView {
     ) throws(BreakerStoreError) -> Value {
         let locks = LockReader(file.lock)
         return try BystanderReader.read(file, patience: patience) { (database) throws(BreakerStoreError) in
-            try StoreView(
-                file: file, database: database, clock: StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false }
-            )
-            .asOfOneInstant(body)
+            try StoreView.of(
+                file, database, StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false }, body)
         }
     }
 }

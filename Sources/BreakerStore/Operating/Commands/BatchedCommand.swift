@@ -92,11 +92,4 @@ package struct BatchedCommand {
         core.circuits.drop(forgotten: changes.filter { $0.to == StateChange.forgotten }.map(\.name))
         return changes
     }
-
-    /// Changes all circuits that are left, and returns the changes, by name.
-    mutating func finish() throws(BreakerStoreError) -> [StateChange] {
-        var changes: [StateChange] = []
-        while let more = try self.next() { changes += more }
-        return changes.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    }
 }

@@ -50,28 +50,6 @@ extension CircuitStore {
         }
     }
 
-    /// Applies an action to all selected circuits; see `command(_:on:by:reason:)`.
-    package func perform(
-        _ action: OperatorAction,
-        on selection: [CircuitSelector],
-        by who: String? = nil,
-        reason: String? = nil
-    ) throws(BreakerStoreError) -> [StateChange] {
-        var command = try self.command(action, on: selection, by: who, reason: reason)
-        return try command.finish()
-    }
-
-    /// Deletes all selected circuits; see `commandToForget(_:evenIfInUse:by:reason:)`.
-    package func forget(
-        _ selection: [CircuitSelector],
-        evenIfInUse isForced: Bool,
-        by who: String? = nil,
-        reason: String? = nil
-    ) throws(BreakerStoreError) -> [StateChange] {
-        var command = try self.commandToForget(selection, evenIfInUse: isForced, by: who, reason: reason)
-        return try command.finish()
-    }
-
     /// Applies an action to one circuit, which must be there.
     ///
     /// Commits on the calling thread, and waits at most for `busyTimeout`.

@@ -75,7 +75,7 @@ extension StoreCore {
     func totals(of circuit: SharedCircuit) throws(BreakerStoreError) -> CallTotals {
         self.publish(circuit.counts)
         return try self.view { (database) throws(BreakerStoreError) in
-            let board = BoardView(of: self.file, database, self.clock)
+            let board = BoardView(of: self.file, birth: try ClockRow.read(database)?.birth, self.clock)
             let found = try database.circuit(named: circuit.name, failures: 0, countedOn: board)
             return found.map { CallTotals($0.totals, $0.durations) } ?? CallTotals()
         }

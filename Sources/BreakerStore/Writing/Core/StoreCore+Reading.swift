@@ -11,7 +11,11 @@ extension StoreCore {
                 try self.answers.find(asker, through: database)
             }
         }
-        return found.map { self.answer($0, to: asker) }
+        guard let found else { return nil }
+        let (answer, news) = self.answers.answer(found, to: asker)
+        if let config = news.newConfig { self.noteRules(of: config) }
+        if news.isAnother { self.noteUseLater(of: asker.circuit.name) }
+        return answer
     }
 
     /// Looks through the connection that writes, if no thread leads.
@@ -24,13 +28,6 @@ extension StoreCore {
         guard let writer = self.writer.opened?.writer else { return nil }
         // An error is dropped here: the read through the other connection meets the error again, and handles it.
         return (try? self.answers.find(asker, through: writer)) ?? nil
-    }
-
-    private func answer(_ found: Answers.Found, to asker: Asker) -> CallAnswer {
-        let (answer, news) = self.answers.answer(found, to: asker)
-        if let config = news.newConfig { self.noteRules(of: config) }
-        if news.isAnother { self.noteUseLater(of: asker.circuit.name) }
-        return answer
     }
 
     /// The circuit with its failures and probes; nil if there is no circuit of this name.

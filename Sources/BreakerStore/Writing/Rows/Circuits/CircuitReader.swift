@@ -1,11 +1,13 @@
 /// Reads a circuit's row, into which any program may have written anything.
 ///
-/// Each function returns a value that a program of this library can have written, or marks the whole row as unreadable.
+/// Each function returns a value that a program of this library can have written, or throws: then the whole row is
+/// unreadable.
 struct CircuitReader {
+    private struct Unreadable: Error {}
+
     private let columns: Row
     /// Whether no later version has had the file, so that any unknown rule, mode or state is damage.
     private let knowsAllWords: Bool
-    private var isReadable = true
 
     /// Above every epoch that time and transitions can reach.
     private static var highestEpoch: Int64 { 1 << 62 }
@@ -22,104 +24,101 @@ struct CircuitReader {
     }
 
     /// The row; nil if it can't be read.
-    var row: CircuitRow? {
-        var reader = self
-        let row = reader.readRow()
-        return reader.isReadable ? row : nil
-    }
+    var row: CircuitRow? { try? self.readRow() }
 
-    private mutating func readRow() -> CircuitRow {
+    private func readRow() throws(Unreadable) -> CircuitRow {
+        let hasUnknownHold = self.hasUnknownHold
         var circuit = Circuit(
-            rules: self.rules(), state: self.hasUnknownHold ? .unknown(self.text(.state), until: nil) : self.state(),
-            since: StoreTime(microseconds: self.integer(.since)),
-            epoch: self.integer(.epoch, in: 0...Self.highestEpoch),
-            forgottenUntil: self.optionalTime(.forgottenUntil),
-            tripsInARow: self.count(.trips, in: Self.naturals, most: Self.counts.upperBound),
-            hold: self.hold(), lastError: self.optionalText(.lastError))
-        circuit.stretch = self.integer(.stretch, in: Self.naturals)
-        circuit.trippedSince = self.optionalTime(.outageSince)
-        circuit.trip = circuit.trippedSince.map { _ in
-            Circuit.Trip(
-                reason: self.optionalText(.tripReason), failed: self.optionalInteger(.tripFailed),
-                calls: self.optionalInteger(.tripCalls))
+            rules: try self.rules(),
+            state: hasUnknownHold ? .unknown(try self.text(.state), until: nil) : try self.state(),
+            since: StoreTime(microseconds: try self.integer(.since)),
+            epoch: try self.integer(.epoch, in: 0...Self.highestEpoch),
+            forgottenUntil: try self.optionalTime(.forgottenUntil),
+            tripsInARow: try self.count(.trips, in: Self.naturals, most: Self.counts.upperBound),
+            hold: hasUnknownHold ? nil : try self.hold(), lastError: try self.optionalText(.lastError))
+        circuit.stretch = try self.integer(.stretch, in: Self.naturals)
+        circuit.trippedSince = try self.optionalTime(.outageSince)
+        if circuit.trippedSince != nil {
+            circuit.trip = Circuit.Trip(
+                reason: try self.optionalText(.tripReason), failed: try self.optionalInteger(.tripFailed),
+                calls: try self.optionalInteger(.tripCalls))
         }
         return CircuitRow(
-            id: self.integer(.id), birth: self.integer(.birth, in: Self.births), label: self.optionalText(.label),
-            outageCap: self.integer(.outageCap, in: Self.times), registered: self.integer(.registered),
-            stretchBegan: self.badAndRefused(.stretchFailed, .stretchRefused),
-            outageBegan: self.badAndRefused(.outageFailed, .outageRefused), failures: self.failures(), circuit: circuit)
+            id: try self.integer(.id), birth: try self.integer(.birth, in: Self.births),
+            label: try self.optionalText(.label), outageCap: try self.integer(.outageCap, in: Self.times),
+            registered: try self.integer(.registered),
+            stretchBegan: try self.badAndRefused(.stretchFailed, .stretchRefused),
+            outageBegan: try self.badAndRefused(.outageFailed, .outageRefused), failures: self.failures(),
+            circuit: circuit)
     }
 
     // MARK: - Rules
 
-    private mutating func rules() -> Rules {
+    private func rules() throws(Unreadable) -> Rules {
         Rules(
-            trip: self.trip(), slow: self.slow(), recovery: self.integer(.recovery, in: Self.times),
-            multiplier: self.real(.multiplier, in: 1...Double.greatestFiniteMagnitude),
-            cap: self.integer(.cap, in: Self.times), jitter: self.real(.jitter, in: 0...1),
-            probeLimit: self.count(.probeLimit, in: Self.counts),
-            successesToClose: self.count(.probeSuccesses, in: Self.counts),
-            lease: self.integer(.probeLease, in: Self.times),
-            minimumReporters: self.count(.minimumReporters, in: Self.counts), isObserving: self.isObserving())
+            trip: try self.trip(), slow: try self.slow(), recovery: try self.integer(.recovery, in: Self.times),
+            multiplier: try self.real(.multiplier, in: 1...Double.greatestFiniteMagnitude),
+            cap: try self.integer(.cap, in: Self.times), jitter: try self.real(.jitter, in: 0...1),
+            probeLimit: try self.count(.probeLimit, in: Self.counts),
+            successesToClose: try self.count(.probeSuccesses, in: Self.counts),
+            lease: try self.integer(.probeLease, in: Self.times),
+            minimumReporters: try self.count(.minimumReporters, in: Self.counts), isObserving: try self.isObserving())
     }
 
-    private mutating func trip() -> Rules.Trip {
-        let word = self.text(.rule)
+    private func trip() throws(Unreadable) -> Rules.Trip {
+        let word = try self.text(.rule)
         // Under a mode of a later version, this version does not know when the circuit trips.
         let hasKnownMode = self.knowsAllWords || ["enforcing", "observing"].contains(self.columns.typedText(.mode))
-        let count = self.count(.ruleCount, in: Self.counts)
+        let count = try self.count(.ruleCount, in: Self.counts)
         let isWindowless = word != "failures" && word != Rules.Trip.rate
-        let window = self.integer(.ruleWindow, in: (isWindowless ? 0 : 1)...Self.times.upperBound)
+        let window = try self.integer(.ruleWindow, in: (isWindowless ? 0 : 1)...Self.times.upperBound)
         guard hasKnownMode else { return .unknown(word, count: count, window: window) }
         switch word {
         case "failures": return .failures(count, window: window)
         case "consecutive": return .consecutiveFailures(count)
         case Rules.Trip.rate:
-            return .failureRate(CallShare(share: self.share(.ruleShare), minimumCalls: count), window: window)
+            return .failureRate(CallShare(share: try self.share(.ruleShare), minimumCalls: count), window: window)
         default:
-            if self.knowsAllWords { self.isReadable = false }
+            if self.knowsAllWords { throw Unreadable() }
             return .unknown(word, count: count, window: window)
         }
     }
 
-    private mutating func slow() -> Rules.Slow? {
+    private func slow() throws(Unreadable) -> Rules.Slow? {
         guard !self.columns.isNull(.slowThreshold) else { return nil }
         return Rules.Slow(
-            threshold: self.integer(.slowThreshold, in: Self.times),
+            threshold: try self.integer(.slowThreshold, in: Self.times),
             share: CallShare(
-                share: self.share(.slowShare), minimumCalls: self.count(.slowCount, in: Self.counts)),
-            window: self.integer(.slowWindow, in: Self.times))
+                share: try self.share(.slowShare), minimumCalls: try self.count(.slowCount, in: Self.counts)),
+            window: try self.integer(.slowWindow, in: Self.times))
     }
 
-    private mutating func share(_ column: CircuitColumn) -> Double {
-        self.real(column, in: Double.leastNonzeroMagnitude...1)
+    private func share(_ column: CircuitColumn) throws(Unreadable) -> Double {
+        try self.real(column, in: Double.leastNonzeroMagnitude...1)
     }
 
-    private mutating func isObserving() -> Bool {
-        switch self.text(.mode) {
+    private func isObserving() throws(Unreadable) -> Bool {
+        switch try self.text(.mode) {
         case "observing": return true
         case "enforcing": return false
         default:
-            if self.knowsAllWords { self.isReadable = false }
+            if self.knowsAllWords { throw Unreadable() }
             return false
         }
     }
 
     // MARK: - State
 
-    private mutating func state() -> Circuit.State {
-        let word = self.text(.state)
-        let until = self.optionalTime(.openUntil)
-        let successes = self.count(.successes, in: Self.naturals, most: Self.counts.upperBound)
+    private func state() throws(Unreadable) -> Circuit.State {
+        let word = try self.text(.state)
+        let until = try self.optionalTime(.openUntil)
+        let successes = try self.count(.successes, in: Self.naturals, most: Self.counts.upperBound)
         switch (word, until) {
         case ("closed", nil): return .closed
         case ("open", let until?): return .open(until: until)
         case ("half-open", nil): return .halfOpen(successes: successes)
-        case ("closed", _), ("open", _), ("half-open", _):
-            self.isReadable = false
-            return .closed
         default:
-            if self.knowsAllWords { self.isReadable = false }
+            if self.knowsAllWords || ["closed", "open", "half-open"].contains(word) { throw Unreadable() }
             return .unknown(word, until: until)
         }
     }
@@ -129,21 +128,14 @@ struct CircuitReader {
         !self.knowsAllWords && self.columns.typedText(.hold).map { HoldState(rawValue: $0) == nil } ?? false
     }
 
-    private mutating func hold() -> Circuit.Hold? {
-        if self.hasUnknownHold { return nil }
-
-        let since = self.optionalTime(.holdSince)
-        let until = self.optionalTime(.holdUntil)
-        let by = self.optionalText(.holdBy)
-        let reason = self.optionalText(.holdReason)
-        guard let word = self.optionalText(.hold) else {
-            if since != nil { self.isReadable = false }
-            return nil
-        }
-        guard let state = HoldState(rawValue: word), let since else {
-            self.isReadable = false
-            return nil
-        }
+    private func hold() throws(Unreadable) -> Circuit.Hold? {
+        let since = try self.optionalTime(.holdSince)
+        let until = try self.optionalTime(.holdUntil)
+        let by = try self.optionalText(.holdBy)
+        let reason = try self.optionalText(.holdReason)
+        let word = try self.optionalText(.hold)
+        if word == nil, since == nil { return nil }
+        guard let state = word.flatMap(HoldState.init(rawValue:)), let since else { throw Unreadable() }
         return Circuit.Hold(state: state, since: since, until: until, by: by, reason: reason)
     }
 
@@ -154,55 +146,48 @@ struct CircuitReader {
             count: count, since: self.columns.typedInteger(.failuresSince).map(StoreTime.init(microseconds:)))
     }
 
-    private mutating func badAndRefused(_ failed: CircuitColumn, _ refused: CircuitColumn) -> CircuitRow.BadAndRefused?
-    {
-        guard let failed = self.optionalInteger(failed), let refused = self.optionalInteger(refused) else { return nil }
+    private func badAndRefused(
+        _ failed: CircuitColumn, _ refused: CircuitColumn
+    ) throws(Unreadable) -> CircuitRow.BadAndRefused? {
+        guard let failed = try self.optionalInteger(failed), let refused = try self.optionalInteger(refused) else {
+            return nil
+        }
         return CircuitRow.BadAndRefused(failed: failed, refused: refused)
     }
 
     // MARK: - One column
 
-    /// The value, or `none` for a value that can't be read.
-    private mutating func found<Value>(_ value: Value?, or none: Value) -> Value {
-        guard let value else {
-            self.isReadable = false
-            return none
-        }
+    private func integer(_ column: CircuitColumn, in range: ClosedRange<Int64> = Self.all) throws(Unreadable) -> Int64 {
+        guard let value = self.columns.typedInteger(column), range.contains(value) else { throw Unreadable() }
         return value
     }
 
-    private mutating func integer(_ column: CircuitColumn, in range: ClosedRange<Int64> = Self.all) -> Int64 {
-        let value = self.columns.typedInteger(column).flatMap { range.contains($0) ? $0 : nil }
-        return self.found(value, or: range.lowerBound)
-    }
-
-    private mutating func count(_ column: CircuitColumn, in range: ClosedRange<Int64>, most: Int64 = .max) -> Int {
+    private func count(
+        _ column: CircuitColumn, in range: ClosedRange<Int64>, most: Int64 = .max
+    ) throws(Unreadable) -> Int {
         // An Apple Watch may have an `Int` of 32 bits.
-        Int(clamping: min(self.integer(column, in: range), most))
+        Int(clamping: min(try self.integer(column, in: range), most))
     }
 
-    private mutating func real(_ column: CircuitColumn, in range: ClosedRange<Double>) -> Double {
-        let value = self.columns.typedReal(column).flatMap { range.contains($0) ? $0 : nil }
-        return self.found(value, or: range.lowerBound)
-    }
-
-    private mutating func text(_ column: CircuitColumn) -> String {
-        self.found(self.columns.typedText(column), or: "")
-    }
-
-    private mutating func optionalInteger(_ column: CircuitColumn) -> Int64? {
-        let value = self.columns.typedInteger(column)
-        if value == nil, !self.columns.isNull(column) { self.isReadable = false }
+    private func real(_ column: CircuitColumn, in range: ClosedRange<Double>) throws(Unreadable) -> Double {
+        guard let value = self.columns.typedReal(column), range.contains(value) else { throw Unreadable() }
         return value
     }
 
-    private mutating func optionalTime(_ column: CircuitColumn) -> StoreTime? {
-        self.optionalInteger(column).map { StoreTime(microseconds: $0) }
+    private func text(_ column: CircuitColumn) throws(Unreadable) -> String {
+        guard let value = self.columns.typedText(column) else { throw Unreadable() }
+        return value
     }
 
-    private mutating func optionalText(_ column: CircuitColumn) -> String? {
-        let value = self.columns.typedText(column)
-        if value == nil, !self.columns.isNull(column) { self.isReadable = false }
-        return value
+    private func optionalInteger(_ column: CircuitColumn) throws(Unreadable) -> Int64? {
+        self.columns.isNull(column) ? nil : try self.integer(column)
+    }
+
+    private func optionalTime(_ column: CircuitColumn) throws(Unreadable) -> StoreTime? {
+        try self.optionalInteger(column).map { StoreTime(microseconds: $0) }
+    }
+
+    private func optionalText(_ column: CircuitColumn) throws(Unreadable) -> String? {
+        self.columns.isNull(column) ? nil : try self.text(column)
     }
 }

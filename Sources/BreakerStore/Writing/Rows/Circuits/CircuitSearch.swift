@@ -1,6 +1,7 @@
 /// A search for circuits in the file: which, and in what order.
 ///
-/// Each statement selects the columns of `CircuitColumn`, the name, and whether there are failures that may count.
+/// Each statement selects the columns of `CircuitColumn`, the name, and whether there are failures that may count and
+/// durations of calls: most circuits have none, and then no statement looks for them.
 struct CircuitSearch {
     let sql: SQL
     var values: [SQLValue] = []
@@ -10,8 +11,11 @@ struct CircuitSearch {
         AND failure.at >= coalesce(circuit.failures_since, -9223372036854775808))
         """
 
-    private static func select(_ which: String, hasFailures: String = hasFailures) -> SQL {
-        CircuitColumn.select { "SELECT \($0), name, \(hasFailures) FROM circuit WHERE \(which)" }
+    private static func select(
+        _ which: String, hasFailures: String = hasFailures,
+        hasDurations: String = "EXISTS (SELECT 1 FROM duration WHERE duration.circuit = circuit.id)"
+    ) -> SQL {
+        CircuitColumn.select { "SELECT \($0), name, \(hasFailures), \(hasDurations) FROM circuit WHERE \(which)" }
     }
 
     /// The circuit of this name; looks for failures only under the consecutive rule, where a success forgets them.
@@ -21,7 +25,7 @@ struct CircuitSearch {
     /// opening would wait while SQLite compiles a second one.
     static func named(_ name: String) -> Self { Self(sql: Self.oneByName, values: [.text(name)]) }
     private static let oneByName = select(
-        "name = ?1", hasFailures: "CASE WHEN rule = 'consecutive' THEN \(hasFailures) END")
+        "name = ?1", hasFailures: "CASE WHEN rule = 'consecutive' THEN \(hasFailures) END", hasDurations: "NULL")
 
     /// All circuits, ordered by number, as in the file: in another order SQLite would read pages again and again.
     static let all = Self(sql: select("true ORDER BY id"))

@@ -11,8 +11,9 @@ extension Database {
     /// has this name.
     func look(at name: String) throws(BreakerStoreError) -> (row: CircuitRow, hasFailures: Bool)? {
         let search = CircuitSearch.named(name)
-        return try self.first(search.sql, search.values) { row throws(BreakerStoreError) in
-            (try self.withProbes(try CircuitRow(row, name: name, in: self)), row.integer(CircuitRow.columnCount + 1) != 0)
+        return try self.first(search.sql, search.values) { columns throws(BreakerStoreError) in
+            let row = try self.withProbes(try CircuitRow(columns, name: name, in: self))
+            return (row, columns.integer(CircuitRow.columnCount + 1) != 0)
         }
     }
 
@@ -41,8 +42,8 @@ extension Database {
     ///   - board: the present board if the calls of each circuit are to be counted; else nil.
     ///   - withWorkers: whether to read which workers have registered each circuit.
     ///   - isWanted: says by its row whether a circuit is read.
-    ///   - unreadable: gets the name and the number of a circuit whose row can't be read, or whose name is not UTF-8 and
-    ///     so can't be given back to SQLite: such a row must not hide other circuits.
+    ///   - unreadable: gets the name and the number of a circuit whose row can't be read, or whose name is not UTF-8
+    ///     and so can't be given back to SQLite: such a row must not hide other circuits.
     func circuits(
         _ search: CircuitSearch, failures most: Int64 = .max, countedOn board: BoardView? = nil,
         withWorkers: Bool = false, where isWanted: (CircuitRow) -> Bool = { _ in true },
@@ -58,11 +59,18 @@ extension Database {
             }
             guard isWanted(row) else { return true }
             var circuit = StoredCircuit(name: name, row: try self.withProbes(row))
-            // Most circuits have no failures: then no statement looks for them.
-            if most > 0, columns.isNull(extra + 1) || columns.integer(extra + 1) != 0 {
-                circuit.failures = try self.failures(of: row, atMost: most)
+            // NULL: unknown.
+            func mayHave(_ column: Int32) -> Bool { columns.optionalInteger(column) != 0 }
+            if most > 0, mayHave(extra + 1) { circuit.failures = try self.failures(of: row, atMost: most) }
+            if let board {
+                circuit.totals = try self.totals(of: row.id, with: board.totals(of: row), ofBoard: board.number)
+                circuit.durations = board.durations(of: row)
+                if mayHave(extra + 2) {
+                    circuit.durations = try self.durations(
+                        of: row.id, with: circuit.durations, ofBoard: board.number)
+                }
+                circuit.recent = board.rates(of: row)
             }
-            if let board { try circuit.count(on: board, self) }
             if withWorkers { circuit.registered = try self.workers(using: row.id) }
             return try body(circuit)
         }
@@ -96,15 +104,6 @@ struct StoredCircuit: Equatable {
     var recent: CallRates?
     /// The workers that have registered it, dead or alive.
     var registered: [Int64] = []
-
-    /// Takes the counts of the board and of the tallies.
-    fileprivate mutating func count(on board: BoardView, _ database: Database) throws(BreakerStoreError) {
-        let counted = board.totals(of: self.row)
-        self.totals = try database.totals(of: self.row.id, with: counted, ofBoard: board.number)
-        self.durations = try database.durations(
-            of: self.row.id, with: board.durations(of: self.row), ofBoard: board.number)
-        self.recent = board.rates(of: self.row)
-    }
 
     /// The failures that count at `now`; a time ahead of `now` counts as `now`.
     func failures(at now: StoreTime) -> [Circuit.Failure] {

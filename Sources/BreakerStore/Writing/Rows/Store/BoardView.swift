@@ -11,11 +11,8 @@ final class BoardView {
     private static let few = 16
 
     /// Opens the board beside a file, if it belongs to this file and to this boot.
-    convenience init(of file: StoreFile, _ database: Database, _ clock: StoreClock) {
-        self.init(of: file, birth: (try? ClockRow.read(database))??.birth, clock)
-    }
-
-    /// Opens the same board, for a caller that knows the file's own number; nil: no board.
+    ///
+    /// - Parameter birth: the file's own number; nil: no board.
     init(of file: StoreFile, birth: Int64?, _ clock: StoreClock) {
         self.uptime = clock.uptime
         let reader = birth == nil ? nil : BoardReader(at: file.board)

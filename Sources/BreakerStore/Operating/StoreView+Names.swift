@@ -1,5 +1,5 @@
 /// Completes names that an operator types: a few statements read few pages, however large the store is.
-extension StoreInspection {
+extension StoreView {
     private static let from: SQL = "SELECT name FROM circuit WHERE name >= ?1 AND name <= ?2 ORDER BY name LIMIT ?3"
     private static let upTo: SQL = """
         SELECT name FROM circuit WHERE name >= ?1 AND name <= ?2 ORDER BY name DESC LIMIT ?3
@@ -18,7 +18,7 @@ extension StoreInspection {
     package func names(from prefix: String, limit: Int) throws(BreakerStoreError) -> [String] {
         // No name that begins with the prefix comes after this text.
         let end = prefix + String(repeating: "\u{10FFFF}", count: 4)
-        let database = self.view.database
+        let database = self.database
         var names = try database.all(Self.from, .text(prefix), .text(end), .integer(Int64(limit))) { $0.text(0) }
         guard names.count == limit else { return names }
         let last = try database.all(Self.upTo, .text(prefix), .text(end), .integer(Int64(Self.last))) { $0.text(0) }
@@ -28,7 +28,7 @@ extension StoreInspection {
 
     /// The groups of the newest circuits, in order.
     package func groups(limit: Int) throws(BreakerStoreError) -> [String] {
-        let groups = try self.view.database.all(Self.groups, .integer(Self.newest)) { $0.text(0) }
+        let groups = try self.database.all(Self.groups, .integer(Self.newest)) { $0.text(0) }
         return Array(groups.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.prefix(limit))
     }
 }

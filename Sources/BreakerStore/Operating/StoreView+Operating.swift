@@ -4,16 +4,8 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Reads the store for an operator, as of one instant, without changing anything.
-package struct StoreInspection {
-    let view: StoreView
-    private let moment: ReadingMoment
-
-    init(_ view: StoreView) {
-        self.view = view
-        self.moment = view.moment
-    }
-
+/// Reads the store for an operator, without changing anything.
+extension StoreView {
     /// The time of this reading; see `InspectedCircuit.now`.
     package var now: Date { self.moment.today }
 
@@ -54,9 +46,9 @@ package struct StoreInspection {
         let found = try self.stored(selectors, withWorkers: true, into: [StoredCircuit]()) { $0.append($1) }
         let stored = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let image = StoreImage(
-            stored: stored, unreadable: found.unreadable, workers: try self.view.database.workers(),
-            clock: self.view.clock, file: self.view.file, birth: try ClockRow.read(self.view.database)?.birth,
-            isAlive: self.view.isAlive)
+            stored: stored, unreadable: found.unreadable, workers: try self.database.workers(),
+            clock: self.clock, file: self.file, birth: self.birth,
+            isAlive: self.isAlive)
         return Found(
             value: image, live: found.live, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing
         )
@@ -64,29 +56,22 @@ package struct StoreInspection {
 
     /// Whether there is a circuit of this name, even one whose row can't be read.
     package func hasCircuit(_ name: String) throws(BreakerStoreError) -> Bool {
-        try !self.view.database.select([.namedIfPresent(name)]).circuits.isEmpty
+        try !self.database.select([.namedIfPresent(name)]).circuits.isEmpty
     }
 
-    package func names() throws(BreakerStoreError) -> [String] {
-        try self.view.database.names()
-    }
+    /// The names of all circuits, in order.
+    package func names() throws(BreakerStoreError) -> [String] { try self.database.names() }
 
-    package var link: LinkStanding { LinkStanding(at: self.view.file) }
-
-    /// The workers that live.
-    package func workers() throws(BreakerStoreError) -> [WorkerSnapshot] { try self.view.livingWorkers() }
-
-    /// How many workers live, and those among them that can't use the file.
-    package func liveWorkers() throws(BreakerStoreError) -> LiveWorkers { try self.view.liveWorkers() }
+    package var link: LinkStanding { LinkStanding(at: self.file) }
 
     /// The newest events, newest first.
     package func history(of name: String?, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
-        self.events(try self.view.database.events(of: try self.called(name), limit: limit))
+        self.events(try self.database.events(of: try self.called(name), limit: limit))
     }
 
     /// The oldest events with higher numbers than `id`, oldest first; see `Database.start(after:)`.
     package func history(of name: String?, after id: Int64, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
-        let database = self.view.database
+        let database = self.database
         let start = try database.start(after: id)
         return self.events(try database.events(of: try self.called(name), after: start, limit: limit).events)
     }
@@ -94,38 +79,38 @@ package struct StoreInspection {
     /// The name of the only circuit that has this name or is shown under it; else the text itself.
     private func called(_ name: String?) throws(BreakerStoreError) -> String? {
         guard let name else { return nil }
-        let found = try self.view.database.select([.namedIfPresent(name)]).circuits
+        let found = try self.database.select([.namedIfPresent(name)]).circuits
         return found.count == 1 ? found.first?.name : name
     }
 
     /// How many events of each kind a circuit has had; only programs that know schema 1.1 count them.
     package func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
-        try self.view.database.transitions(of: name)
+        try self.database.transitions(of: name)
     }
 
     /// The file's schema, such as `1.0`.
     package func schemaVersion() throws(BreakerStoreError) -> String {
-        Versions.text(ofSchema: try self.view.database.connection.integer("PRAGMA user_version"))
+        Versions.text(ofSchema: try self.database.connection.integer("PRAGMA user_version"))
     }
 
     /// When the file was created; nil if an older release has created it.
     package func creation() throws(BreakerStoreError) -> StoreCreation? {
-        try StoreCreation.read(self.view.database, self.moment.date, now: self.now)
+        try StoreCreation.read(self.database, self.moment.date, now: self.now)
     }
 
     /// The size of the database in bytes, without its log.
-    package var fileSize: Int64 { StoreFile.size(self.view.file.path) ?? 0 }
+    package var fileSize: Int64 { StoreFile.size(self.file.path) ?? 0 }
 
     package func newestEvent() throws(BreakerStoreError) -> Int64 {
-        try self.view.database.newestEvent()
+        try self.database.newestEvent()
     }
 
     /// All events with higher numbers than `id`, oldest first; see `Database.start(after:)`.
     package func history(after id: Int64) throws(BreakerStoreError) -> [CircuitEvent] {
         var stored: [StoredEvent] = []
-        var last = try self.view.database.start(after: id)
+        var last = try self.database.start(after: id)
         while true {
-            let page = try self.view.database.events(after: last)
+            let page = try self.database.events(after: last)
             guard let end = page.last else { break }
             stored += page.events
             last = end
@@ -134,15 +119,15 @@ package struct StoreInspection {
     }
 
     private func events(_ stored: [StoredEvent]) -> [CircuitEvent] {
-        stored.map { CircuitEvent($0, self.view.isOwn, self.moment.date) }
+        stored.map { CircuitEvent($0, self.isOwn, self.moment.date) }
     }
 
     private func stored<Value>(
         _ selectors: [CircuitSelector]?, withWorkers: Bool, into initial: Value,
         _ body: (inout Value, StoredCircuit) -> Void
     ) throws(BreakerStoreError) -> Found<Value> {
-        let database = self.view.database
-        let board = self.view.board
+        let database = self.database
+        let board = self.board
         var found = Found(value: initial, live: try self.liveWorkers(), isBroad: false, missing: nil)
         func read(_ search: CircuitSearch, isNamed: Bool) throws(BreakerStoreError) {
             try database.circuits(
@@ -179,16 +164,4 @@ extension Database {
     ///
     /// If the file has not reached `id`, another file has taken the store's place: all of its events are new.
     func start(after id: Int64) throws(BreakerStoreError) -> Int64 { try id <= self.newestEvent() ? id : 0 }
-}
-
-extension CircuitStore {
-    /// Runs `body` on the file as of one instant.
-    ///
-    /// Runs it again from the start if a process changed the file meanwhile in a way that this reading would not
-    /// notice. Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
-    package func inspect<Value>(
-        _ body: (StoreInspection) throws(BreakerStoreError) -> Value
-    ) throws(BreakerStoreError) -> Value {
-        try self.view { (view) throws(BreakerStoreError) in try body(StoreInspection(view)) }
-    }
 }
