@@ -9,8 +9,8 @@ enum BegunCall: Sendable {
 
 /// Drives calls: one function for synchronous callers, one for tasks, and one for callers that don't wait.
 ///
-/// All three carry out what the call says. What they do decide needs the process: on which thread a call is counted, and
-/// whether this handle may use the file.
+/// All three carry out what the call says. What they do decide needs the process: on which thread a call is counted,
+/// and whether this handle may use the file.
 extension CircuitBreaker {
     // MARK: - Calls that run an operation
 

@@ -70,8 +70,8 @@ extension CircuitBreaker {
         )
     }
 
-    /// Notes a committed failure for memory; reads after a commit that may have changed the circuit's state or registered
-    /// it again, so that counts follow it.
+    /// Notes a committed failure for memory; reads after a commit that may have changed the circuit's state or
+    /// registered it again, so that counts follow it.
     func noteCommitted(_ report: OutcomeReport, readsFirst: Bool) {
         switch report {
         case .probeEnded: if readsFirst { self.look() }

@@ -44,8 +44,7 @@ extension TestCircuit {
         return self.callSucceeded(report, at: Moment(now ?? ended))
     }
 
-    mutating func arrive(at now: Int64, token: Int64, worker: Int64 = 1, alive: Set<Int64>? = nil) -> Circuit.Decision
-    {
+    mutating func arrive(at now: Int64, token: Int64, worker: Int64 = 1, alive: Set<Int64>? = nil) -> Circuit.Decision {
         self.callArrived(at: Moment(now), claiming: Circuit.Claim(token: token, worker: worker)) {
             alive?.contains($0) ?? true
         }

@@ -1,8 +1,8 @@
 /// What a call asks its driver to do, and what the driver answers.
 extension Call {
     enum Step: Sendable {
-        /// Waits for nothing longer than a read of microseconds; may run a closure of the policy. All drivers carry it out
-        /// by the same function.
+        /// Waits for nothing longer than a read of microseconds; may run a closure of the policy. All drivers carry it
+        /// out by the same function.
         case immediate(Immediate)
         /// A transaction, which may wait for the disk or another process.
         case change(Change)
