@@ -65,6 +65,22 @@ import Testing
         }
     }
 
+    /// Lists and links leave such a circuit out, and the facts name it.
+    @Test(arguments: ["state = 'ajar'", "name = CAST(x'ff61fe' AS TEXT)"])
+    func allReadersPassOverTheSameRows(change: String) throws {
+        let path = try Workplace.here.store
+        let writer = try CircuitStore(path: path, configuration: Stores.configuration())
+        for name in ["a", "b", "c"] { _ = try writer.breaker(Stores.config(name)) }
+        writer.close()
+        Foreign.run(path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET \(change) WHERE name = 'b'")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly))
+        let facts = try synchronously { try store.facts() }
+        #expect(facts.circuitCount == 3 && facts.unreadable.count == 1)
+        #expect(try synchronously { try store.circuits().map(\.name) } == ["a", "c"])
+        #expect(try synchronously { try store.circuits(matching: "*", limit: 2).map(\.name) } == ["a", "c"])
+        #expect(try store.linkedCircuits(matching: "*").map(\.name) == ["a", "c"])
+    }
+
     /// Whoever adds to such a number would be refused by the table each time, also the process that opens the file.
     @Test(arguments: [
         ("transition", "INSERT INTO transition SELECT id, 'tripped', 0.5 FROM circuit"),
