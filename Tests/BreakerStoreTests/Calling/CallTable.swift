@@ -263,7 +263,8 @@ extension Call.Step: CustomStringConvertible {
         case .immediate(let immediate): immediate.words
         case .change(let change): change.words
         case .count(let pending):
-            "count \(pending.failure.map { "\($0.counting)" } ?? "nothing")" + (pending.isCommitted ? ", committed" : "")
+            "count \(pending.failure.map { "\($0.counting)" } ?? "nothing")"
+                + (pending.isCommitted ? ", committed" : "")
         case .user(let step): step.words
         }
     }
