@@ -2,8 +2,8 @@
 ///
 /// A value that decides what is to be done next, and does nothing itself. A driver carries the step out, and passes on
 /// what came of it. Each call that the cached decision alone can't settle is such a value, whatever its form: so each
-/// rule about calls stands in one place. Two rules stand twice, as the inlined path of healthy calls has them, too: what
-/// a cached refusal refuses, and when a success is only counted.
+/// rule about calls stands in one place. Two rules stand twice, as the inlined path of healthy calls has them, too:
+/// what a cached refusal refuses, and when a success is only counted.
 @usableFromInline
 struct Call: Sendable {
     enum Form: Sendable {
