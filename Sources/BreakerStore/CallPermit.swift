@@ -72,26 +72,28 @@ public final class CallPermit: Sendable {
     }
 
     private func report(_ outcome: @autoclosure () -> Outcome) {
-        let (elapsed, took) = self.durations
-        self.breaker.report(outcome().taking(took), of: self.admission, elapsed: elapsed)
+        var call = Call(.permit, admittedBy: self.admission)
+        _ = self.breaker.advance(&call, self.ended(outcome()))
     }
 
     private func report(_ outcome: @autoclosure () -> Outcome) async {
-        let (elapsed, took) = self.durations
-        await self.breaker.report(outcome().taking(took), of: self.admission, elapsed: elapsed)
+        var call = Call(.permit, admittedBy: self.admission)
+        _ = await self.breaker.advance(&call, self.ended(outcome()))
     }
 
     private func reportLater(_ outcome: @autoclosure () -> Outcome) {
-        let (elapsed, took) = self.durations
-        let outcome = outcome().taking(took)
+        let elapsed = self.breaker.elapsed(since: self.began)
+        let outcome = outcome().taking(self.breaker.duration(of: self.admission))
         self.breaker.reportLater(outcome, of: self.admission)
-        // On the caller's thread: the threads that go on with the report run none of the user's code.
+        // Here, and not by the thread that goes on with the report: `onOutcome` runs on the caller's thread.
         self.breaker.publish(CallOutcome.Result(outcome.verdict), elapsed)
     }
 
-    /// How long the call took, for metrics and for the circuit's rules.
-    private var durations: (elapsed: Duration, took: Int64?) {
-        (self.breaker.elapsed(since: self.began), self.breaker.duration(of: self.admission))
+    /// - Parameter outcome: made after the call's time was taken, because the policy judges errors.
+    private func ended(_ outcome: @autoclosure () -> Outcome) -> Call.Input {
+        let elapsed = self.breaker.elapsed(since: self.began)
+        let took = self.breaker.duration(of: self.admission)
+        return self.breaker.ended(outcome().taking(took), elapsed: elapsed)
     }
 }
 

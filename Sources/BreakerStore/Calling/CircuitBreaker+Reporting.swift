@@ -14,20 +14,6 @@ extension CircuitBreaker {
         return outcome.text ?? outcome.error.map { StoredText.cut(self.policy.describe($0)) }
     }
 
-    // MARK: - Outcomes of permits
-
-    /// Reports on the calling thread; a report that can't be committed counts in memory.
-    func report(_ outcome: Outcome, of admission: Admission, elapsed: Duration = .zero) {
-        var call = Call(.permit, admittedBy: admission)
-        _ = self.advance(&call, self.ended(outcome, elapsed: elapsed))
-    }
-
-    /// Suspends until the report is committed; if the task is cancelled, the report is committed all the same.
-    func report(_ outcome: Outcome, of admission: Admission, elapsed: Duration = .zero) async {
-        var call = Call(.permit, admittedBy: admission)
-        _ = await self.advance(&call, self.ended(outcome, elapsed: elapsed))
-    }
-
     /// Reports without waiting for the commit, which the store's thread makes.
     func reportLater(_ outcome: Outcome, of admission: Admission) {
         self.advanceLater(Call(.unattended, admittedBy: admission), self.ended(outcome))
