@@ -97,8 +97,10 @@ import Testing
         let workers = try await place.openWorkers(2)
         try await workers.ask("breaker users \(Self.rule)")
         try await workers.ask("call users")
-        // Nothing holds the setup lock from here on.
         #expect(await eventually { BoardReader.takenSeats(at: place.store + "-board") == 2 })
+        // A seat is taken under the setup lock. This worker gets that lock now, and so the other one has released it.
+        try await workers[1].ask("breaker other \(Self.rule)")
+        try await workers[1].ask("fail other")
         workers[0].stop()
         defer { workers[0].goOn() }
         let began = ContinuousClock.now
