@@ -203,7 +203,7 @@ extension CircuitBreaker {
 
     private func make(_ change: Call.Change) -> Call.Input {
         do throws(BreakerStoreError) {
-            return try self.core.commit(until: self.store.deadline, unclaimed: self.giveBack, self.work(change))
+            return try self.core.commit(until: self.store.deadline, unclaimed: self.releaseLateProbe, self.work(change))
         } catch {
             return .notCommitted
         }
@@ -211,7 +211,8 @@ extension CircuitBreaker {
 
     private func make(_ change: Call.Change) async -> Call.Input {
         do throws(BreakerStoreError) {
-            return try await self.core.commit(until: self.store.deadline, unclaimed: self.giveBack, self.work(change))
+            return try await self.core.commit(
+                until: self.store.deadline, unclaimed: self.releaseLateProbe, self.work(change))
         } catch {
             return .notCommitted
         }
@@ -245,8 +246,8 @@ extension CircuitBreaker {
         }
     }
 
-    /// Gives back a probe's slot that was claimed after its caller had given up.
-    private func giveBack(_ input: Call.Input) {
+    /// Releases a probe's slot that was claimed after its caller had given up.
+    private func releaseLateProbe(_ input: Call.Input) {
         guard case .admitted(let admission) = input, admission.isProbe else { return }
         self.reportLater(.ignored, of: admission)
     }

@@ -90,7 +90,7 @@ extension Writer {
     /// write.
     func tryToWrite(unless isOver: () -> Bool) -> Bool? {
         guard let opened = self.opened else { return nil }
-        // Other processes take turns with the file: a process that asks just once in a while may ask in vain for long.
+        // Other processes take turns with the file: a process that asks now and then may find it locked each time.
         let deadline = self.deadline
         do throws(BreakerStoreError) {
             guard try opened.writer.begin(unless: { deadline.isOver || isOver() }) else { return false }

@@ -20,6 +20,12 @@ struct PendingOutcome: Sendable {
         case inMemory
     }
 
+    /// The text of a failure, and the uptime at which the call ended.
+    struct ErrorText: Sendable {
+        let text: String
+        let uptime: Int64
+    }
+
     /// The outcome for the file: the success of a slow probe is a failure there.
     private(set) var outcome: Outcome
     let admission: Admission
@@ -30,12 +36,7 @@ struct PendingOutcome: Sendable {
     /// A failed or slow call, and how it is counted.
     private(set) var failure: (call: CountedFailure, counting: Counting)?
     var report = Report.none
-    /// The text of a failure, if the board or the file is to get it, and when the call ended.
-    struct ErrorText: Sendable {
-        let text: String
-        let uptime: Int64
-    }
-
+    /// Nil unless the board or the file is to get the text.
     var error: ErrorText?
     /// Whether the report was committed just now, so that the file system has just worked.
     var isCommitted = false
