@@ -101,6 +101,8 @@ import Testing
             #expect(await !self.told(1) { $0 == "circuit_store_degraded = 1" }.isEmpty)
         }
         try await self.makeHistory({ RecipeSnippets.measure(&$0, &$1) }, beforeClosing: loseFile)
+        // The store may report twice that it is degraded: the count of the lines does not say that the last has come.
+        #expect(await !self.told(1) { $0 == "circuit_store_degraded = 0" }.isEmpty)
         let lines = await self.told(6) { !$0.hasPrefix("logs ") }
         #expect(lines.last == "circuit_store_degraded = 0")
         #expect(
