@@ -28,6 +28,7 @@ final class Authorizer {
 
     /// Whether a file of an older major version is accepted: to be migrated, or to be checked.
     let acceptsOlder: Bool
+    private let tables: [StaticString]
     private var mode = Mode.none
     /// Whether the tables were found to be the library's, and no program has changed them since.
     private var isVerified = false
@@ -36,7 +37,10 @@ final class Authorizer {
     /// Whether a statement was refused only because the tables have not been compared yet.
     private(set) var wantsVerification = false
 
-    init(acceptsOlder: Bool) { self.acceptsOlder = acceptsOlder }
+    init(acceptsOlder: Bool, tables: [StoreTable]) {
+        self.acceptsOlder = acceptsOlder
+        self.tables = tables.map(\.name)
+    }
 
     /// Runs `body`, in which SQLite compiles statements of the library.
     func compiling(_ body: () -> Int32) -> Int32 { self.within(.using, body) }
@@ -91,7 +95,7 @@ final class Authorizer {
         case SQLITE_FUNCTION: return unsafe Self.names(Self.functions, include: second)
         case SQLITE_READ where unsafe Self.names(Self.schema, include: first): return true
         case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
-            guard unsafe Self.names(Self.tables, include: first) else { return false }
+            guard unsafe Self.names(self.tables, include: first) else { return false }
             if !self.isVerified { self.wantsVerification = true }
             return self.isVerified
         default: return false
@@ -112,10 +116,6 @@ final class Authorizer {
         }
     }
     private static let schema: [StaticString] = ["sqlite_schema", "sqlite_master"]
-    private static let tables: [StaticString] = [
-        "circuit", "clock", "failure", "event", "worker", "registration", "probe", "tally", "duration", "transition",
-        "word", "predecessor", "sqlite_sequence",
-    ]
     private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "sum", "glob", "typeof"]
     private static let pragmas: [StaticString] = [
         "application_id", "user_version", "page_size", "journal_mode", "integrity_check", "quick_check",

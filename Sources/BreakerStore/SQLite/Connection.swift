@@ -42,13 +42,15 @@ struct Connection: ~Copyable {
     /// - Parameters:
     ///   - syncs: whether to sync what must survive a power loss; false for a file that is not kept.
     ///   - acceptsOlder: whether a file of an older major version is accepted.
+    ///   - tables: the tables that statements may touch.
     init(
-        path: String, access: Access, syncs: Bool = true, acceptsOlder: Bool = false
+        path: String, access: Access, syncs: Bool = true, acceptsOlder: Bool = false,
+        tables: [StoreTable] = StoreTable.all
     ) throws(BreakerStoreError) {
         self.path = path
         self.syncs = syncs
         self.access = access
-        self.authorizer = Authorizer(acceptsOlder: acceptsOlder || access == .readWrite)
+        self.authorizer = Authorizer(acceptsOlder: acceptsOlder || access == .readWrite, tables: tables)
         try Self.requireUsable(path)
         // Another process may have replaced a file since the last check.
         try StoreFile.requireSafe(path)

@@ -10,24 +10,15 @@ extension Database {
         return try self.damage(quickly: false).allSatisfy(Self.isOfARow)
     }
 
-    private static let lookAtKeys = [
-        "SELECT count(name) FROM circuit NOT INDEXED", "SELECT count(circuit) FROM event NOT INDEXED",
-        "SELECT count(circuit) + count(at) + count(worker) + count(sequence) FROM failure",
-        "SELECT count(circuit) + count(token) FROM probe", "SELECT count(worker) + count(circuit) FROM registration",
-        "SELECT count(kind) FROM transition",
-    ]
-
     /// Throws `corrupt` if an indexed value is longer than `longestKey`: SQLite could not even delete its row.
     ///
     /// To compare such a value or delete it, SQLite would have to read all of it. Without the indexes SQLite sees a
     /// value's length and reads nothing of the value. Skipped for files too small to have such a value.
-    func requireShortKeys() throws(BreakerStoreError) {
+    func requireShortKeys(of tables: [TableColumns]? = nil) throws(BreakerStoreError) {
         let path = self.connection.path
         guard StoreFile.bytes(at: path) > Int64(Connection.longestKey) else { return }
         do throws(BreakerStoreError) {
-            try self.connection.withLongTexts { () throws(BreakerStoreError) in
-                for sql in Self.lookAtKeys { _ = try self.connection.integer(sql) }
-            }
+            try self.connection.withLongTexts { () throws(BreakerStoreError) in try self.lookAt(\.keys, of: tables) }
         } catch {
             guard error.isOfRefusedValue else { throw error }
             throw BreakerStoreError(
@@ -36,22 +27,18 @@ extension Database {
         }
     }
 
-    private static let lookAtTexts = [
-        """
-        SELECT count(name) + count(label) + count(mode) + count(rule) + count(state) + count(last_error)
-        + count(trip_reason) + count(hold) + count(hold_by) + count(hold_reason) FROM circuit NOT INDEXED
-        """,
-        "SELECT count(worker_name) FROM probe", "SELECT count(name) + count(version) FROM worker",
-        """
-        SELECT count(circuit) + count(kind) + count(was) + count(becomes) + count(reason) + count(subject)
-        + count(worker_name) + count(operator) FROM event NOT INDEXED
-        """, "SELECT count(kind) FROM transition",
-        "SELECT count(kind) + count(hold) + count(operator) + count(reason) FROM word",
-    ]
-
     /// Throws SQLite's `SQLITE_TOOBIG` if a row holds a text that is too long to be read.
-    func requireShortTexts() throws(BreakerStoreError) {
-        for sql in Self.lookAtTexts { _ = try self.connection.integer(sql) }
+    func requireShortTexts(of tables: [TableColumns]? = nil) throws(BreakerStoreError) {
+        try self.lookAt(\.texts, of: tables)
+    }
+
+    private func lookAt(_ part: (TableColumns) -> [String], of tables: [TableColumns]?) throws(BreakerStoreError) {
+        let all = TableColumns.all(in: try Schema.rows(ofVersion: self.connection.schemaVersion()))
+        for table in tables ?? all {
+            let counts = TableColumns.list(part(table), " + ") { "count(\($0))" }
+            guard !counts.isEmpty else { continue }
+            _ = try self.connection.integer("SELECT \(counts) FROM \(table.table) NOT INDEXED")
+        }
     }
 
     /// Whether a line of SQLite's check is about a value in a row, and about nothing else.

@@ -125,6 +125,8 @@ import Testing
         "UPDATE circuit SET last_error = LONG WHERE name = 'a'", "UPDATE worker SET name = LONG",
         "INSERT INTO probe SELECT id, 1, 1, LONG, 1, 1, 1 FROM circuit WHERE name = 'b'",
         "INSERT INTO transition SELECT id, LONG, 1 FROM circuit WHERE name = 'b'",
+        // Among rows that can be read, and of a circuit that is gone.
+        "INSERT INTO probe VALUES (98, 1, 1, 'w', 1, 1, 1), (98, 2, 1, LONG, 1, 1, 1), (99, 1, 1, LONG, 1, 1, 1)",
     ])
     func longTextUnderALiveServiceIsDeleted(sql: String) async throws {
         let path = try Self.make("")
@@ -158,6 +160,7 @@ import Testing
     /// after the opening.
     @Test(arguments: [
         "UPDATE circuit SET name = HUGE WHERE name = 'a'", "UPDATE event SET circuit = HUGE WHERE id = 1",
+        "INSERT INTO word SELECT id, HUGE, 1, NULL, 0, 0, NULL, NULL, NULL, NULL FROM circuit WHERE name = 'b'",
     ])
     func hugeKeyIsSetAside(sql: String) async throws {
         let path = try Self.make(sql.replacing("HUGE", with: "hex(zeroblob(20000000))"))

@@ -82,6 +82,19 @@ import Testing
         #expect(try connection.verifySchema() == false)
     }
 
+    /// A large file is searched for keys that are too long, in the tables that its version has.
+    @Test(arguments: Self.versions) func aLargeFileIsWhole(version: String) throws {
+        let path = try Self.make(
+            version, adding: "UPDATE circuit SET last_error = hex(zeroblob(10000000)) WHERE name = 'open';")
+        func isWhole() throws -> Bool {
+            try Database(Connection(path: path, access: .immutable, acceptsOlder: true)).isWhole()
+        }
+        #expect(try isWhole())
+        Foreign.run(path, "UPDATE event SET circuit = hex(zeroblob(10000000)) WHERE id = 1")
+        let error = #expect(throws: BreakerStoreError.self) { _ = try isWhole() }
+        #expect(error?.code == .corrupt && error?.message.contains("a key is longer") == true)
+    }
+
     /// A link tells the other hosts of a hold that somebody on this one has said before the move.
     @Test(arguments: Self.versions) func aHoldIsAWord(version: String) throws {
         let path = try Self.make(

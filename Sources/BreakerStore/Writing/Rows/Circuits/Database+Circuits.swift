@@ -9,18 +9,10 @@ extension Database {
     }
 
     /// Deletes a circuit's row, and all rows that belong to it.
-    func deleteCircuit(_ id: Int64) throws(BreakerStoreError) {
+    func deleteCircuit(_ id: Int64, by deletions: [SQL] = StoreTable.ofCircuit) throws(BreakerStoreError) {
         // To find a row in an index SQLite reads its whole key, which may be longer than other statements allow.
         try self.connection.withLongTexts { () throws(BreakerStoreError) in
-            for sql: SQL in [
-                "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
-                "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM tally WHERE circuit = ?1",
-                "DELETE FROM duration WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1",
-                "DELETE FROM word WHERE circuit = ?1", "DELETE FROM predecessor WHERE circuit = ?1",
-                "DELETE FROM circuit WHERE id = ?1",
-            ] {
-                try self.run(sql, .integer(id))
-            }
+            for sql in deletions { try self.run(sql, .integer(id)) }
         }
     }
 

@@ -7,14 +7,17 @@
 struct Healing {
     private let database: Database
     private let start: ClockRow.Start
+    private let tables: [TableColumns]
 
     private(set) var notes: [StoreNote] = []
     /// The names of the circuits whose rows were deleted.
     private(set) var removed: [String] = []
 
-    init(_ database: Database, at start: ClockRow.Start) {
+    init(_ database: Database, at start: ClockRow.Start, in tables: [TableColumns] = TableColumns.current) {
         self.database = database
         self.start = start
+        // Circuits are removed with all that belongs to them, and `ClockRow` writes a bad row of the clock again.
+        self.tables = tables.filter { $0.table != "circuit" && $0.table != "clock" }
     }
 
     private var hasRemoved = false
@@ -28,121 +31,54 @@ struct Healing {
 
     mutating func run() throws(BreakerStoreError) {
         try self.dropRows()
-        for id in try self.ids() where try !self.isWritable(id) { try self.remove(id) }
+        let ids = try self.database.all("SELECT id FROM circuit") { $0.integer(0) }
+        for id in ids where try !self.isWritable(id) { try self.remove(id) }
         // The removal may have deleted rows that the notes count.
         try self.database.run("UPDATE circuit SET failures = NULL WHERE failures IS NOT NULL")
         try self.database.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", .integer(self.epochFloor))
     }
 
-    private func ids() throws(BreakerStoreError) -> [Int64] {
-        try self.database.all("SELECT id FROM circuit") { $0.integer(0) }
-    }
-
     private mutating func dropRows() throws(BreakerStoreError) {
         let before = self.database.connection.changes
-        for sql: SQL in [
-            """
-            DELETE FROM failure WHERE typeof(circuit) <> 'integer' OR typeof(at) <> 'integer'
-            OR typeof(worker) <> 'integer' OR typeof(sequence) <> 'integer'
-            """,
-            """
-            DELETE FROM probe WHERE typeof(circuit) <> 'integer' OR typeof(token) <> 'integer'
-            OR typeof(worker) <> 'integer' OR typeof(since) <> 'integer' OR typeof(lease_ends) <> 'integer'
-            """,
-            "DELETE FROM registration WHERE typeof(worker) <> 'integer' OR typeof(circuit) <> 'integer'",
-            "DELETE FROM event WHERE typeof(kind) <> 'text' OR typeof(at) <> 'integer'",
-            """
-            DELETE FROM worker
-            WHERE typeof(name) <> 'text' OR typeof(pid) <> 'integer' OR typeof(since) <> 'integer'
-            """,
-            """
-            DELETE FROM tally WHERE typeof(circuit) <> 'integer' OR typeof(board) <> 'integer'
-            OR typeof(succeeded) <> 'integer' OR typeof(failed) <> 'integer' OR typeof(slow) <> 'integer'
-            OR typeof(ignored) <> 'integer' OR typeof(refused) <> 'integer'
-            """,
-            """
-            DELETE FROM duration WHERE typeof(circuit) <> 'integer' OR typeof(board) <> 'integer'
-            OR typeof(bucket) <> 'integer' OR typeof(count) <> 'integer'
-            """,
-            """
-            DELETE FROM transition WHERE typeof(circuit) <> 'integer' OR typeof(kind) <> 'text'
-            OR typeof(count) <> 'integer'
-            """,
-            """
-            DELETE FROM word WHERE typeof(circuit) <> 'integer' OR typeof(kind) <> 'text'
-            OR typeof(number) <> 'integer' OR typeof(said_at) NOT IN ('integer', 'null')
-            OR typeof(floor) <> 'integer' OR typeof(at) <> 'integer' OR typeof(hold) NOT IN ('text', 'null')
-            OR typeof(hold_for) NOT IN ('integer', 'null') OR typeof(operator) NOT IN ('text', 'null')
-            OR typeof(reason) NOT IN ('text', 'null')
-            """,
-            """
-            DELETE FROM predecessor WHERE typeof(birth) NOT IN ('integer', 'null')
-            OR typeof(epoch) NOT IN ('integer', 'null') OR typeof(epoch_here) NOT IN ('integer', 'null')
-            OR typeof(restored_hold) <> 'integer' OR typeof(restored_open) <> 'integer' OR typeof(at) <> 'integer'
-            OR typeof(place) NOT IN ('integer', 'null')
-            """,
-        ] {
+        for table in self.tables {
             // To find a value's type, SQLite does not read the value, however long the value is.
-            try self.database.connection.withoutLimit { () throws(BreakerStoreError) in try self.database.run(sql) }
+            try self.database.connection.withoutLimit { () throws(BreakerStoreError) in
+                try self.database.connection.prepare("DELETE FROM \(table.table) WHERE \(table.hasWrongType)").run()
+            }
         }
-        try self.dropLongTexts()
+        for table in self.tables where !table.texts.isEmpty { try self.dropLongTexts(of: table) }
         let count = self.database.connection.changes - before
         guard count > 0 else { return }
         let rows = count == 1 ? "1 row" : "\(count) rows"
         self.note(nil, .restored, "\(rows) that could not be read \(count == 1 ? "was" : "were") removed")
     }
 
-    private static let longTexts: [(look: SQL, delete: SQL)] = [
-        (
-            "SELECT id, name, version FROM worker WHERE id > ?1 ORDER BY id",
-            "DELETE FROM worker WHERE id = (SELECT min(id) FROM worker WHERE id > ?1)"
-        ),
-        (
-            """
-            SELECT id, circuit, kind, was, becomes, reason, subject, worker_name, operator FROM event WHERE id > ?1
-            ORDER BY id
-            """, "DELETE FROM event WHERE id = (SELECT min(id) FROM event WHERE id > ?1)"
-        ),
-    ]
-    private static let longTextsOfACircuit: [(look: SQL, delete: SQL)] = [
-        ("SELECT worker_name FROM probe WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1"),
-        ("SELECT kind FROM transition WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1"),
-        ("SELECT kind, hold, operator, reason FROM word WHERE circuit = ?1", "DELETE FROM word WHERE circuit = ?1"),
-    ]
-
-    /// Deletes workers and events with a text that is too long to be read, and all probes, all transition counts or all
-    /// words of a circuit if one of them has such a text.
-    private func dropLongTexts() throws(BreakerStoreError) {
-        for (look, delete) in Self.longTexts {
-            var last = Int64.min
-            // SQLite stops before a row that it can't read.
-            while try !self.reads(look, [.integer(last)], { last = $0.integer(0) }) {
-                try self.delete(delete, .integer(last))
+    /// Deletes rows with a text that is too long to be read, and the other rows of the table with the same first key.
+    private func dropLongTexts(of table: TableColumns) throws(BreakerStoreError) {
+        let rows = "FROM \(table.table) WHERE \(table.first) >= ?1 ORDER BY \(table.first)"
+        let look = try self.database.connection.prepare(
+            "SELECT \(TableColumns.list([table.first] + table.texts, ", ") { $0 }) \(rows)")
+        let delete = try self.database.connection.prepare(
+            "DELETE FROM \(table.table) WHERE \(table.first) = (SELECT \(table.first) \(rows) LIMIT 1 OFFSET ?2)")
+        var last = Int64.min
+        while true {
+            // How many rows with the key `last` SQLite has read before it stops at a row that it can't read.
+            var count: Int64 = 0
+            do throws(BreakerStoreError) {
+                return try look.forEach([.integer(last)]) { row in
+                    count = row.integer(0) == last ? count + 1 : 1
+                    last = row.integer(0)
+                }
+            } catch {
+                let before = self.database.connection.changes
+                guard error.isOfRefusedValue else { throw error }
+                // To delete a row SQLite reads its whole key.
+                try self.database.connection.withLongTexts { () throws(BreakerStoreError) in
+                    try delete.run([.integer(last), .integer(count)])
+                }
+                guard self.database.connection.changes > before else { throw error }
             }
-        }
-        for id in try self.ids() {
-            for (look, delete) in Self.longTextsOfACircuit where try !self.reads(look, [.integer(id)], { _ in }) {
-                try self.delete(delete, .integer(id))
-            }
-        }
-    }
-
-    /// Runs a DELETE for which SQLite may read long texts, because it reads the deleted rows' whole keys.
-    private func delete(_ sql: SQL, _ number: SQLValue) throws(BreakerStoreError) {
-        try self.database.connection.withLongTexts { () throws(BreakerStoreError) in
-            try self.database.run(sql, number)
-        }
-    }
-
-    /// Whether SQLite can read all rows that a statement finds, because none has a text that is too long.
-    private func reads(_ sql: SQL, _ values: [SQLValue], _ body: (Row) -> Void) throws(BreakerStoreError) -> Bool {
-        do throws(BreakerStoreError) {
-            try self.database.forEach(sql, values) { row in body(row) }
-            return true
-        } catch {
-            guard error.isOfRefusedValue else { throw error }
-            return false
         }
     }
 

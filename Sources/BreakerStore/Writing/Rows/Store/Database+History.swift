@@ -96,18 +96,11 @@ extension Database {
     }
 
     /// Deletes the rows with such numbers, so that SQLite counts on from the others; called inside a transaction.
-    func mendNumbers() throws(BreakerStoreError) {
-        for sql: SQL in [
-            "DELETE FROM event WHERE id > ?1", "DELETE FROM failure WHERE circuit > ?1",
-            "DELETE FROM probe WHERE circuit > ?1", "DELETE FROM registration WHERE circuit > ?1",
-            "DELETE FROM tally WHERE circuit > ?1", "DELETE FROM duration WHERE circuit > ?1",
-            "DELETE FROM transition WHERE circuit > ?1", "DELETE FROM word WHERE circuit > ?1",
-            "DELETE FROM predecessor WHERE circuit > ?1",
-        ] {
-            try self.run(sql, .integer(Self.highestNumber))
-        }
+    func mendNumbers(by deletions: [SQL] = StoreTable.ofCircuitsAbove) throws(BreakerStoreError) {
         try self.connection.withLongTexts { () throws(BreakerStoreError) in
-            try self.run("DELETE FROM circuit WHERE id > ?1", .integer(Self.highestNumber))
+            for sql in deletions + ["DELETE FROM event WHERE id > ?1"] {
+                try self.run(sql, .integer(Self.highestNumber))
+            }
         }
         // No circuit that is registered again may have the epoch of a deleted circuit.
         try self.run(

@@ -11,15 +11,13 @@ extension Database {
     /// Deletes a worker's row, its registrations and its slots; adds the counts that it kept off the board to board 0.
     ///
     /// The circuits that the worker had registered count as used until now.
-    func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {
+    func removeWorker(_ id: Int64, at now: StoreTime, by sql: [SQL] = StoreTable.ofWorker) throws(BreakerStoreError) {
         try self.run(
             "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
             .integer(id), .integer(now.microseconds)
         )
         try self.foldTallies(of: id)
-        try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))
-        try self.run("DELETE FROM registration WHERE worker = ?1", .integer(id))
-        try self.run("DELETE FROM worker WHERE id = ?1", .integer(id))
+        for sql in sql { try self.run(sql, .integer(id)) }
     }
 }
 

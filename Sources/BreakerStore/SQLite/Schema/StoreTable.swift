@@ -1,0 +1,39 @@
+/// The one list of the tables that statements touch, and what deletes their rows; `TableColumns` has their columns.
+struct StoreTable: Sendable {
+    let name: StaticString
+    /// The column with the number of the circuit with which a row is deleted.
+    var circuit: StaticString?
+    /// The column with the number of the worker with which a row is deleted.
+    var worker: StaticString?
+
+    static let all = [
+        StoreTable(name: "circuit", circuit: "id"),
+        // One row, which stays.
+        StoreTable(name: "clock"),
+        StoreTable(name: "failure", circuit: "circuit"),
+        // New events delete the oldest ones.
+        StoreTable(name: "event"),
+        StoreTable(name: "worker", worker: "id"),
+        StoreTable(name: "registration", circuit: "circuit", worker: "worker"),
+        StoreTable(name: "probe", circuit: "circuit", worker: "worker"),
+        StoreTable(name: "tally", circuit: "circuit"),
+        StoreTable(name: "duration", circuit: "circuit"),
+        StoreTable(name: "transition", circuit: "circuit"),
+        StoreTable(name: "word", circuit: "circuit"),
+        StoreTable(name: "predecessor", circuit: "circuit"),
+        StoreTable(name: "sqlite_sequence"),
+    ]
+
+    /// The deletions of all that belongs to a circuit, to circuits with numbers above ?1, or to a worker.
+    static let ofCircuit = Self.deletions(\.circuit, "=")
+    static let ofCircuitsAbove = Self.deletions(\.circuit, ">")
+    static let ofWorker = Self.deletions(\.worker, "=")
+
+    static func deletions(
+        _ owner: (StoreTable) -> StaticString?, _ comparison: String, in tables: [StoreTable] = Self.all
+    ) -> [SQL] {
+        tables.compactMap { table in
+            owner(table).map { SQL(composed: "DELETE FROM \(table.name) WHERE \($0) \(comparison) ?1") }
+        }
+    }
+}
