@@ -46,8 +46,8 @@ let package = Package(
             name: "BreakerStoreMigrations",
             path: "Migrations",
             resources: [
-                "0001_circuits.sql", "0002_counting.sql", "0003_move_aside.sql", "0003_copy.sql",
-                "0004_predecessor.sql", "schema.sql", "schema.txt",
+                "schema_2_0.sql", "schema_2_1.sql", "to_3_move_aside.sql", "two_as_three.sql", "to_3_copy.sql",
+                "schema.sql", "schema_kept.sql", "schema.txt",
             ].map { .embedInCode($0) },
             swiftSettings: settings
         ),

@@ -12,20 +12,36 @@ package struct Migration: Sendable {
 }
 
 extension Migration {
-    /// All steps, oldest first.
+    /// All steps since the oldest schema that is migrated, oldest first; the first step makes that schema.
     ///
     /// Released steps never change.
     package static let all = [
-        Migration(version: 1000, parts: [PackageResources._001_circuits_sql]),
-        Migration(version: 1001, parts: [PackageResources._002_counting_sql]),
+        Migration(version: 2000, parts: [PackageResources.schema_2_0_sql]),
+        Migration(version: 2001, parts: [PackageResources.schema_2_1_sql]),
         Migration(
-            version: 2000,
-            parts: [PackageResources._003_move_aside_sql, PackageResources.schema_sql, PackageResources._003_copy_sql]),
-        Migration(version: 2001, parts: [PackageResources._004_predecessor_sql]),
+            version: 3000,
+            parts: [
+                PackageResources.to_3_move_aside_sql, PackageResources.schema_sql,
+                Self.views(ofTablesNamed: "breakerstore_2_"), PackageResources.to_3_copy_sql,
+            ]),
     ]
 
-    /// What is run in an empty file: the whole schema 2.0, and the steps since.
-    package static let whole = [PackageResources.schema_sql] + Self.all.filter { $0.version > 2000 }.flatMap(\.parts)
+    /// Makes temporary views of the tables of schema 2, with the names and the columns of schema 3.
+    ///
+    /// - Parameter prefix: the prefix of those tables' names.
+    package static func views(ofTablesNamed prefix: String) -> [UInt8] {
+        PackageResources.two_as_three_sql.flatMap { $0 == UInt8(ascii: "@") ? Array(prefix.utf8) : [$0] }
+    }
+
+    /// Replaces the view of a table that schema 2.0 lacks.
+    package static let viewWithoutPredecessor = """
+        DROP VIEW temp.predecessor;
+        CREATE TEMP VIEW predecessor AS SELECT 0 AS circuit, 0 AS incarnation, 0 AS epoch, 0 AS epoch_here,
+        0 AS restored_hold, 0 AS restored_open, 0 AS at, 0 AS path_hash WHERE false
+        """
+
+    /// What is run in an empty file: the whole schema.
+    package static let whole = [PackageResources.schema_sql, PackageResources.schema_kept_sql]
 
     /// The schema rows that `whole` makes, in the form of `SchemaRow.written`; a test compares them with
     /// SQLite's.

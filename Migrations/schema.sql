@@ -1,5 +1,6 @@
--- Schema 2.0, whole: a new file is created from this text, and workers compare a file with it to the byte. All times are
--- whole microseconds; stamps are store time, which is the uptime of this boot + clock.offset.
+-- The tables that are new or changed since schema 2. A new file is created from this text and schema_kept.sql, and
+-- workers compare a file with them byte for byte. All times are whole microseconds; stamps are store time, which is the
+-- uptime of this boot + clock.offset.
 
 -- The file's clock. One row.
 CREATE TABLE clock (
@@ -11,7 +12,7 @@ CREATE TABLE clock (
     -- A new circuit starts at this epoch or above: no forgotten one is ever repeated.
     epoch_floor INTEGER NOT NULL,
     -- A number that no other file has, so that counts of one file never reach another.
-    birth INTEGER NOT NULL,
+    incarnation INTEGER NOT NULL,
     -- What the wall clock said, in Unix time, at store time wall_at.
     wall INTEGER NOT NULL,
     wall_at INTEGER NOT NULL
@@ -21,43 +22,26 @@ CREATE TABLE circuit (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
     -- A number that no other circuit has, of this name or another.
-    birth INTEGER NOT NULL,
-    -- When a worker last registered it, or was found gone that had.
+    incarnation INTEGER NOT NULL,
+    -- When a worker last registered it, or when a worker that had registered it was found dead.
     registered INTEGER NOT NULL,
-    -- The rules, as a process has registered them.
-    label TEXT,
+    group_name TEXT,
     mode TEXT NOT NULL,
-    rule TEXT NOT NULL,
-    rule_count INTEGER NOT NULL CHECK (rule_count > 0),
-    rule_window INTEGER NOT NULL CHECK (rule_window >= 0),
-    rule_share REAL,
-    slow_threshold INTEGER,
-    slow_share REAL,
-    slow_count INTEGER,
-    slow_window INTEGER,
-    recovery INTEGER NOT NULL CHECK (recovery > 0),
-    recovery_multiplier REAL NOT NULL CHECK (recovery_multiplier >= 1),
-    recovery_cap INTEGER NOT NULL CHECK (recovery_cap > 0),
-    recovery_jitter REAL NOT NULL CHECK (recovery_jitter BETWEEN 0 AND 1),
-    -- The most that a service's own word may ask for.
-    outage_cap INTEGER NOT NULL CHECK (outage_cap > 0),
-    probe_limit INTEGER NOT NULL CHECK (probe_limit > 0),
-    probe_successes INTEGER NOT NULL CHECK (probe_successes > 0),
-    probe_lease INTEGER NOT NULL CHECK (probe_lease > 0),
-    minimum_reporters INTEGER NOT NULL CHECK (minimum_reporters > 0),
-    -- The state. A stretch is what lies between two transitions.
+    -- The other rules that a process has registered: a JSON object, see docs/store-format.md.
+    rules TEXT NOT NULL,
+    -- The state. Each transition begins a new epoch and a new window generation.
     state TEXT NOT NULL,
     since INTEGER NOT NULL,
     epoch INTEGER NOT NULL,
-    stretch INTEGER NOT NULL,
+    window_generation INTEGER NOT NULL,
     open_until INTEGER CHECK (state <> 'open' OR open_until IS NOT NULL),
     successes INTEGER NOT NULL CHECK (successes >= 0),
     trips INTEGER NOT NULL CHECK (trips >= 0),
     forgotten_until INTEGER,
     last_error TEXT,
-    -- What the calls that failed and were refused came to when this stretch began.
-    stretch_failed INTEGER,
-    stretch_refused INTEGER,
+    -- How many calls had failed and had been refused when this window generation began.
+    generation_failed INTEGER,
+    generation_refused INTEGER,
     -- The outage: from the first trip since the circuit was closed. Null while it is closed.
     outage_since INTEGER,
     outage_failed INTEGER,
@@ -65,61 +49,20 @@ CREATE TABLE circuit (
     trip_reason TEXT,
     trip_failed INTEGER,
     trip_calls INTEGER,
-    -- An operator's word, which covers the state.
+    -- An operator's hold, which overrides the state.
     hold TEXT,
     hold_since INTEGER CHECK ((hold IS NULL) = (hold_since IS NULL)),
     hold_until INTEGER,
     hold_by TEXT,
     hold_reason TEXT,
-    -- So many rows of `failure` are not older than failures_since, or of any age; null where nobody has noted so.
-    -- Rows before failures_since never count, and are being deleted.
-    failures INTEGER,
+    -- How many rows of `failure` are not older than failures_since; null: they must be counted. Older rows never count,
+    -- and are deleted little by little.
+    failure_count INTEGER,
     failures_since INTEGER
 ) STRICT;
 
--- The failures that count, each with the key of its report: what is applied twice counts once.
-CREATE TABLE failure (
-    circuit INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    worker INTEGER NOT NULL,
-    sequence INTEGER NOT NULL,
-    PRIMARY KEY (circuit, at, worker, sequence)
-) STRICT, WITHOUT ROWID;
-
--- The slots of the half-open state.
-CREATE TABLE probe (
-    circuit INTEGER NOT NULL,
-    token INTEGER NOT NULL,
-    worker INTEGER NOT NULL,
-    -- Of the worker, whose row may be gone.
-    worker_name TEXT,
-    pid INTEGER,
-    since INTEGER NOT NULL,
-    lease_ends INTEGER NOT NULL,
-    PRIMARY KEY (circuit, token)
-) STRICT, WITHOUT ROWID;
-
--- The open stores of this host's processes. One lives as long as byte `id` of the lock file is locked.
-CREATE TABLE worker (
-    id INTEGER NOT NULL PRIMARY KEY,
-    name TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    -- The release of the library that it runs.
-    version TEXT,
-    since INTEGER NOT NULL
-) STRICT;
-
--- Which worker has registered which circuit.
-CREATE TABLE registration (
-    worker INTEGER NOT NULL,
-    circuit INTEGER NOT NULL,
-    PRIMARY KEY (worker, circuit)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX registration_by_circuit ON registration (circuit, worker);
-
 -- How many calls of a circuit one board has counted; the totals are the sums over the boards.
-CREATE TABLE tally (
+CREATE TABLE counters (
     circuit INTEGER NOT NULL,
     board INTEGER NOT NULL,
     succeeded INTEGER NOT NULL,
@@ -130,37 +73,20 @@ CREATE TABLE tally (
     PRIMARY KEY (circuit, board)
 ) STRICT, WITHOUT ROWID;
 
--- How many of them took how long, where that was measured: buckets 0 to 15, and the sum of all in microseconds as 16.
-CREATE TABLE duration (
-    circuit INTEGER NOT NULL,
-    board INTEGER NOT NULL,
-    bucket INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (circuit, board, bucket)
-) STRICT, WITHOUT ROWID;
-
--- How many events of a kind a circuit has had; the history keeps only the newest.
-CREATE TABLE transition (
+-- The newest command of each kind that operators gave for a circuit: a hold or its release, a reset, a probe. A link
+-- sends them to the other hosts.
+CREATE TABLE command (
     circuit INTEGER NOT NULL,
     kind TEXT NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (circuit, kind)
-) STRICT, WITHOUT ROWID;
-
--- What people have said of a circuit, the newest of each kind: a hold or its release, a reset, a probe. Links tell the
--- words of one host to the others.
-CREATE TABLE word (
-    circuit INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    -- No two words have the same.
+    -- No two commands have the same.
     number INTEGER NOT NULL,
-    -- When the word was said by the clock of the fleet's server; NULL until a link has told.
-    said_at INTEGER,
-    -- The newest said_at that this host knew of when the word was said.
+    -- A Lamport timestamp, based on the clock of the fleet's server; null until a link has sent the command.
+    lamport_time INTEGER,
+    -- The newest lamport_time that this host knew when the command was given.
     floor INTEGER NOT NULL,
-    -- When the word was said, in store time.
+    -- When the command was given, in store time.
     at INTEGER NOT NULL,
-    -- 'open', 'closed', or NULL for a release.
+    -- 'open', 'closed', or null for a release and for other kinds.
     hold TEXT,
     hold_for INTEGER,
     operator TEXT,
@@ -168,24 +94,21 @@ CREATE TABLE word (
     PRIMARY KEY (circuit, kind)
 ) STRICT, WITHOUT ROWID;
 
--- The history.
-CREATE TABLE event (
-    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    circuit TEXT,
-    kind TEXT NOT NULL,
+-- What was known of a lost file in whose place this file was created.
+CREATE TABLE predecessor (
+    -- The circuit; 0 for the file itself, whose row is written at its creation.
+    circuit INTEGER NOT NULL PRIMARY KEY,
+    -- The clock.incarnation of the lost file; null: no worker knows of one.
+    incarnation INTEGER,
+    -- The circuit's epoch in the lost file, and its epoch here just after that was written: with another epoch, it has
+    -- been changed since.
+    epoch INTEGER,
+    epoch_here INTEGER,
+    -- Whether a hold and an open state were restored.
+    restored_hold INTEGER NOT NULL,
+    restored_open INTEGER NOT NULL,
+    -- When a worker last saw the lost file in its place; of the file itself, when it was created.
     at INTEGER NOT NULL,
-    was TEXT,
-    becomes TEXT,
-    reason TEXT,
-    -- Whose slot, or whose hold, it was.
-    subject TEXT,
-    -- The calls of the stretch that this event ends.
-    failed INTEGER,
-    refused INTEGER,
-    worker INTEGER,
-    worker_name TEXT,
-    pid INTEGER,
-    operator TEXT
+    -- Of the file itself: FNV-1a of the path at which it was created.
+    path_hash INTEGER
 ) STRICT;
-
-CREATE INDEX event_by_circuit ON event (circuit, id);

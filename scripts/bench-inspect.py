@@ -15,6 +15,7 @@ import tempfile
 import time
 
 MEGABYTE = 1_000_000
+RULES = '{"trip":{"count":5,"rule":"failures","windowMicroseconds":60000000}}'
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -36,10 +37,11 @@ def build(directory, is_static):
 def fill(path, count):
     """A store of `count` circuits, as a service that is open leaves it: docs/store-format.md tells what is in it."""
     store = sqlite3.connect(path, isolation_level=None)
-    with open(os.path.join(ROOT, "Migrations", "0001_circuits.sql")) as file:
-        store.executescript(file.read())
+    for name in ("schema.sql", "schema_kept.sql"):
+        with open(os.path.join(ROOT, "Migrations", name)) as file:
+            store.executescript(file.read())
     store.execute(f"PRAGMA application_id = {0x42726B53}")
-    store.execute("PRAGMA user_version = 1000")
+    store.execute("PRAGMA user_version = 3000")
     store.execute("PRAGMA journal_mode = WAL")
     now = time.time_ns() // 1000
     try:
@@ -48,20 +50,19 @@ def fill(path, count):
         uptime = time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
     except (OSError, AttributeError):
         boot, uptime = "unknown", now
-    store.execute("INSERT INTO clock VALUES (1, ?, ?, ?, 1)", (boot, now - uptime, now))
+    store.execute("INSERT INTO clock VALUES (1, ?, ?, ?, 1, 1, ?, ?)", (boot, now - uptime, now, now, now))
     store.execute("BEGIN")
     for number in range(count):
         is_open = number % 50 == 0
         store.execute(
             """
-            INSERT INTO circuit (name, label, rule, rule_count, rule_window, recovery, recovery_multiplier,
-            recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
-            epoch, open_until, successes, trips, last_error, registered)
-            VALUES (?, ?, 'failures', 5, 60000000, 30000000, 1, 600000000, 0, 1, 1, 30000000, 1, ?, ?, ?, ?, 0, 0, ?, ?)
+            INSERT INTO circuit (name, incarnation, group_name, mode, rules, state, since, epoch, window_generation,
+            open_until, successes, trips, last_error, registered)
+            VALUES (?, ?, ?, 'enforcing', ?, ?, ?, ?, 1, ?, 0, 0, ?, ?)
             """,
             (
-                "service-%06d" % (number * 7919 % count), "group%d" % (number % 10), "open" if is_open else "closed",
-                now, now, now + 30_000_000 if is_open else None,
+                "service-%06d" % (number * 7919 % count), number + 1, "group%d" % (number % 10), RULES,
+                "open" if is_open else "closed", now, now, now + 30_000_000 if is_open else None,
                 "connection refused by 10.0.0.1:443" if number % 5 == 0 else None, now,
             ),
         )

@@ -102,7 +102,7 @@ def write(tool, worker, folder, names, page):
     with sqlite3.connect(path) as store:
         for number, name in enumerate(names):
             store.execute("UPDATE event SET circuit = ?, reason = ?, operator = ? WHERE circuit = ?", (name,) * 3 + (f"c{number}",))
-            store.execute("UPDATE circuit SET name = ?, label = ?, last_error = ? WHERE name = ?", (name,) * 3 + (f"c{number}",))
+            store.execute("UPDATE circuit SET name = ?, group_name = ?, last_error = ? WHERE name = ?", (name,) * 3 + (f"c{number}",))
     store.close()
     subprocess.run([tool, "report", page, "--store", path], check=True, stderr=subprocess.DEVNULL)
 

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="header log lock config arguments rows"
+all="header log lock config arguments rows rules"
 limit=${1:-60}
 [ $# -eq 0 ] || shift
 targets=${*:-$all}

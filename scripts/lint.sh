@@ -57,9 +57,14 @@ swiftc -emit-module -emit-module-path "$made/BreakerStoreMigrations.swiftmodule"
     -module-name BreakerStoreMigrations -parse-as-library -swift-version 6 -package-name BreakerStore \
     Migrations/*.swift "$made/PackageResources.swift" || complain "the migrations don't compile by themselves"
 
+# The rules are parts of the nested type `CircuitBreaker.Config`.
+echo 'public enum CircuitBreaker {}' > "$made/CircuitBreaker.swift"
 compiles_alone "the machine of a circuit ($library/Circuit)" \
     "$library"/Circuit/*.swift "$library"/Circuit/*/*.swift "$library/CircuitEvent.swift" "$library/HoldState.swift" \
-    "$library/RefusalCause.swift" "$library/Support/Duration+Readable.swift" \
+    "$library/RefusalCause.swift" "$library"/*Rule.swift "$library/CircuitMode.swift" \
+    "$library/CircuitBreaker+Config.swift" "$made/CircuitBreaker.swift" "$library/BreakerStoreError.swift" \
+    "$library/Support/KeyedContainers+Duration.swift" \
+    "$library"/Support/Duration*.swift "$library/Support/Validation.swift" "$library/Support/Boxed.swift" \
     "$library/Support/String+Escaped.swift"
 
 # Without Support/Threads/Mutex.swift these use the standard library's mutex, as a release build does.

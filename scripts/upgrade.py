@@ -4,12 +4,13 @@
 usage: scripts/upgrade.py RELEASE…
 
 Builds each release from this repository's history, in a work tree under .build/upgrade, and plays with its own worker:
-a file with a circuit in every state is moved by this release's tool chain and compared; a live worker of a release with
+a file with a circuit in every state is read by this release's tool, migrated by a worker and compared; a live worker of a release with
 another major version of the schema guards in memory meanwhile, is named by this release's tool, and is whole after its
 restart with the new program; one of the same major version goes on with the file, and shares a board with this release,
 though it does not know the board's seats; whoever moves the file is killed on the way. Prints what it sees. Exit code
 1: something was lost.
 """
+import json
 import os
 import pathlib
 import random
@@ -23,25 +24,20 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".build/upgrade"
 # The last commit of each release.
-COMMITS = {"0.1.2": "ee8cb83", "0.4.2": "57ee275", "0.4.3": "60471c2", "0.5.0": "66bc99d", "0.5.1": "fa8a15f"}
-NEWEST = 2001
+COMMITS = {"0.5.0": "66bc99d", "0.5.1": "fa8a15f"}
+NEWEST = 3000
 # The releases that count on a board together with this one: they know its major version of the schema.
-BESIDE = {"0.5.0"}
+BESIDE = set()
 KILLS = 40
 EVENTS = 1_000_000
-# What is compared: of a file of 1.x, and of one of 2.0.
-STATES = {
-    1: "SELECT name, CASE WHEN observed_state IS NOT NULL AND state_of = epoch THEN observed_state ELSE state END,"
-    " since, epoch, CASE WHEN observed_state IS NOT NULL AND state_of = epoch THEN observed_until ELSE open_until END,"
-    " trips, hold, hold_since, hold_until, hold_by, hold_reason, last_error, outage_since FROM circuit ORDER BY name",
-    2: "SELECT name, state, since, epoch, open_until, trips, hold, hold_since, hold_until, hold_by, hold_reason,"
-    " last_error, outage_since FROM circuit ORDER BY name",
-}
+# What is compared; `{counters}` stands for the table's name in the file's schema.
 ROWS = {
+    "states": "SELECT name, state, since, epoch, open_until, trips, hold, hold_since, hold_until, hold_by, hold_reason,"
+    " last_error, outage_since FROM circuit ORDER BY name",
     "failures": "SELECT circuit, at, worker, sequence FROM failure ORDER BY 1, 2, 3, 4",
     "probes": "SELECT circuit, token, worker, since, lease_ends FROM probe ORDER BY 1, 2",
     "events": "SELECT id, circuit, kind, at, was, becomes, reason, operator FROM event ORDER BY id",
-    "totals": "SELECT circuit, board, succeeded, failed, slow, ignored, refused FROM tally ORDER BY 1, 2",
+    "totals": "SELECT circuit, board, succeeded, failed, slow, ignored, refused FROM {counters} ORDER BY 1, 2",
     "numbers": "SELECT name, seq FROM sqlite_sequence ORDER BY name",
 }
 
@@ -102,13 +98,13 @@ def build_worker(tree, product="breaker-worker"):
     return pathlib.Path(bin_path) / product
 
 
-def fill(worker, clock, knows_shares):
+def fill(worker, clock):
     """A circuit in every state."""
     for name in ("closed", "open", "half-open", "held-open", "held-closed", "forgotten", "reset"):
         worker.ask(f"breaker {name} failures=3 recovery=30")
     worker.ask("breaker in-a-row consecutive=3 recovery=30")
     shares = {"rate": "rate=0.5 minimum=4", "watched": "failures=3 observing", "slow": "failures=3 slow=100 minimum=9"}
-    for name, rules in shares.items() if knows_shares else ():
+    for name, rules in shares.items():
         worker.ask(f"breaker {name} {rules} recovery=60")
     worker.ask("fail closed 2")
     worker.ask("fail half-open 3")
@@ -117,14 +113,13 @@ def fill(worker, clock, knows_shares):
     clock.advance(1)
     worker.ask("fail open 3")
     worker.ask("fail in-a-row 2")
-    for name in shares if knows_shares else ():
+    for name in shares:
         worker.ask(f"fail {name} {4 if name == 'rate' else 3}")
     worker.ask("hold held-open open")
     worker.ask("hold held-closed closed")
     worker.ask("fail reset 3")
     worker.ask("reset reset")
-    if knows_shares:
-        worker.ask("forget forgotten")
+    worker.ask("forget forgotten")
     clock.advance(1)
     worker.ask("call open")
 
@@ -136,31 +131,37 @@ def rows(path, sql):
 
 def seen(path):
     version = rows(path, "PRAGMA user_version")[0][0]
-    states = STATES[version // 1000]
-    if version == 1000:
-        states = "SELECT name, state, since, epoch, open_until, trips, hold, hold_since, hold_until, hold_by," \
-            " hold_reason, last_error FROM circuit ORDER BY name"
-    found = {"states": rows(path, states)}
-    for name, sql in ROWS.items():
-        found[name] = rows(path, sql) if name != "totals" or version > 1000 else []
-    return version, found
+    counters = "tally" if version < 3000 else "counters"
+    return version, {name: rows(path, sql.format(counters=counters)) for name, sql in ROWS.items()}
 
 
 def compare(before, after, release):
     for name, old in before.items():
         new = after[name]
-        if name == "states":
-            # 1.0 does not say when an outage began.
-            new = [row[: len(was)] for row, was in zip(new, old)]
-        elif name == "totals":
-            # The calls that programs of 1.0 refused are a row of their own.
-            new = [row for row in new if row in old]
-        elif name in ("events", "numbers"):
+        if name in ("events", "numbers"):
             # Whoever opens the file adds events.
             new = new[: len(old)] if name == "events" else [row for row in new if row[0] == "circuit"]
             old = old if name == "events" else [row for row in old if row[0] == "circuit"]
         if new != old:
             raise Lost(f"{release}: {name} were {old[:20]}, are {new[:20]}")
+
+
+def require_readable(path, tool, release):
+    """The tool reads the file as the release's live workers have it; returns the rules of each circuit."""
+    def run(*words):
+        return subprocess.run([tool, *words, "--store", path], capture_output=True, text=True)
+
+    shown = {}
+    for name in json.loads(run("list", "--json").stdout)["circuits"]:
+        name = name["name"]
+        show = run("show", name, "--json")
+        if show.returncode != 0:
+            raise Lost(f"{release}: show {name}: {show.stderr}")
+        shown[name] = json.loads(show.stdout)["circuits"][0]["rules"]
+    doctor = run("doctor")
+    if "this tool knows" not in doctor.stdout:
+        raise Lost(f"{release}: doctor: {doctor.stdout}{doctor.stderr}")
+    return shown
 
 
 def require_alive(workers, release):
@@ -177,7 +178,7 @@ def require_named(workers, path, tool, release):
     pids = " ".join(str(pid) for pid in sorted(worker.process.pid for worker in workers))
     # The doctor looks at all of a large file; the findings in JSON are on one line.
     found = run("doctor", "--json").stdout
-    count = f"{len(workers)} of {len(workers) + 1} workers run a release that cannot use this file (0.4 or older): "
+    count = f"{len(workers)} of {len(workers) + 1} workers run a release that cannot use this file ({release}): "
     if count not in found or f"[{pids}]; each guards" not in found:
         raise Lost(f"{release}: the doctor does not name the workers {pids}: {found}")
     outside = [line for line in run("workers").stdout.splitlines() if " outside" in line]
@@ -195,15 +196,14 @@ def play(release, old_program, new_program, tool):
     path, clock = place / "a.db", Clock(place / "clock")
     old = Worker(old_program, clock)
     old.ask(f"open {path} shop")
-    fill(old, clock, knows_shares=release != "0.1.2")
+    fill(old, clock)
     live = [Worker(old_program, clock) for _ in range(3)]
     for worker in live:
         worker.ask(f"open {path} shop")
         worker.ask("breaker in-a-row consecutive=3 recovery=30")
     with sqlite3.connect(path, isolation_level=None) as database:
         database.execute("PRAGMA wal_autocheckpoint = 0")
-        column = "highest" if rows(path, "PRAGMA user_version")[0][0] < 2000 else "reserved"
-        stamp = database.execute(f"SELECT {column} FROM clock").fetchone()[0]
+        stamp = database.execute("SELECT reserved FROM clock").fetchone()[0]
         database.execute(
             "INSERT INTO event (circuit, kind, at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
             f" WHERE i < {EVENTS}) SELECT 'many', 'reset', {stamp} FROM n")
@@ -212,6 +212,7 @@ def play(release, old_program, new_program, tool):
     version, before = seen(path)
     print(f"{release}: schema {version // 1000}.{version % 1000}, {len(before['states'])} circuits,"
           f" {len(before['events']):,} events, {len(live) + 1} live workers", flush=True)
+    rules = require_readable(path, tool, release)
 
     # Whoever moves the file is killed on the way: it is the old file, or the new one.
     kills = 0
@@ -234,6 +235,9 @@ def play(release, old_program, new_program, tool):
     if now < NEWEST:
         raise Lost(f"{release}: the file still has schema {now}")
     compare(before, found, release)
+    after = {row[0]: json.loads(row[1]) for row in rows(path, "SELECT name, rules FROM circuit")}
+    if after != rules:
+        raise Lost(f"{release}: the rules were {rules}, are {after}")
     print(f"{release}: moved to schema {now // 1000}.{now % 1000} after {kills} kills; the last opening took {took:.2f} s")
 
     if version // 1000 == now // 1000:
@@ -356,7 +360,7 @@ def share(release, new, live, path):
 
 
 def main():
-    releases = sys.argv[1:] or ["0.4.2", "0.4.3", "0.5.0"]
+    releases = sys.argv[1:] or list(COMMITS)
     PLACE.mkdir(parents=True, exist_ok=True)
     new_program = build_worker(ROOT)
     tool = build_worker(ROOT, "breaker-inspect")

@@ -13,7 +13,8 @@ public struct BreakerStoreError: Error, Sendable, Hashable, CustomStringConverti
         public static let notAStore = Code("notAStore")
         /// A later major version made the file; the library left it unchanged.
         public static let newerSchema = Code("newerSchema")
-        /// The file has an older schema, which this process may not migrate; the library left it unchanged.
+        /// The file has an older schema, which this process may not migrate, or which this release no longer migrates;
+        /// the library left it unchanged.
         public static let olderSchema = Code("olderSchema")
         /// The tables of the file differ from those that this library makes; the library left them unchanged.
         public static let foreignSchema = Code("foreignSchema")

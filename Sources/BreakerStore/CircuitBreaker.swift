@@ -41,7 +41,7 @@ public final class CircuitBreaker: Sendable {
     ///
     /// Reads the file on the calling thread; waits for no writer.
     public var config: Config {
-        self.stored(self.core.row).map { Config(name: self.name, row: $0) } ?? self.circuit.registeredConfig
+        self.row.map { Config(name: self.name, row: $0) } ?? self.circuit.registeredConfig
     }
 
     /// The state now; reading it never changes the circuit.
@@ -56,7 +56,10 @@ public final class CircuitBreaker: Sendable {
     /// can't be read.
     public var failureCount: Int {
         let now = self.core.clock.now
-        if let stored = self.stored(self.core.circuit) { return stored.failures(at: now).count }
+        if var stored = self.stored(self.core.circuit) {
+            stored.row = stored.row.guarded(by: self.circuit.registeredConfig)
+            return stored.failures(at: now).count
+        }
         return self.inMemory(at: now) { circuit, _, _ in circuit.tally.count }
     }
 
@@ -97,6 +100,8 @@ public final class CircuitBreaker: Sendable {
     var asker: Asker { Asker(circuit: self.circuit, gate: self.store.gate) }
 
     /// The value that `read` finds in the file; nil also if this store can't use the file.
+    private var row: CircuitRow? { self.stored(self.core.row)?.guarded(by: self.circuit.registeredConfig) }
+
     private func stored<Value>(_ read: (String) throws(BreakerStoreError) -> Value?) -> Value? {
         guard self.mayUseFile else { return nil }
         do throws(BreakerStoreError) {
@@ -109,7 +114,7 @@ public final class CircuitBreaker: Sendable {
 
     /// The circuit in the file, or the circuit in memory that guards in its place.
     private var currentCircuit: Circuit {
-        if var circuit = self.stored(self.core.row)?.circuit {
+        if var circuit = self.row?.circuit {
             circuit.takeStampsAhead(for: self.core.clock.now)
             return circuit
         }

@@ -43,7 +43,7 @@ extension CircuitStore {
             try view.database.circuits(
                 .byName(pattern, after: name), countedOn: view.board, withWorkers: true,
                 where: { row in
-                    (group == nil || row.label == group)
+                    (group == nil || row.group == group)
                         && isClosed.map { $0 == (view.moment.state(of: row) == .closed) } ?? true
                 },
                 while: { circuit in

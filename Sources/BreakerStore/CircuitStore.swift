@@ -112,8 +112,12 @@ public final class CircuitStore: Sendable {
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> CircuitBreaker {
         let core = try self.usableCore()
-        let stored = try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
-        guard var config = stored else { throw .noSuchCircuit(name, self.path) }
+        guard let row = try core.row(of: name) else { throw .noSuchCircuit(name, self.path) }
+        // Rules that this release can't use are nobody's own: this process guards by those that it has registered, or
+        // by the default.
+        let own =
+            core.circuits[CircuitName(name)]?.registeredConfig ?? CircuitBreaker.Config(name: name, group: row.group)
+        var config = CircuitBreaker.Config(name: name, row: row.guarded(by: own))
         // In use before the commit, so that the store's thread does not drop the circuit meanwhile.
         let (circuit, isNew) = core.circuits.use(orMakeWith: KeptConfig(config))
         // Made before the commit can throw: the end of the handle ends the use of the circuit.
@@ -122,7 +126,7 @@ public final class CircuitStore: Sendable {
             guard let used = try core.noteUse(of: name, until: self.deadline) else {
                 throw .noSuchCircuit(name, self.path)
             }
-            config = used
+            if row.circuit.rules.areAsStored { config = used }
         }
         circuit.takeStored(KeptConfig(config))
         if isNew { self.lookFirst(breaker, core) }

@@ -6,7 +6,8 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         case failures(Int, within: Duration)
         case consecutiveFailures(Int)
         case failureRate(Double, minimumCalls: Int, within: Duration)
-        /// A rule that a later version has stored, by its word.
+        /// What a later release has stored and this one can't use: mostly the word of a rule; empty if the stored rules
+        /// can't be read.
         case unknown(String)
     }
 
@@ -84,7 +85,8 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         case .consecutiveFailures(let count): "\(count) in a row"
         case .failureRate(let share, let calls, let window):
             "\(CallShare(share: share, minimumCalls: calls)) within \(window.readable)"
-        case .unknown(let word): "\(word.escaped), a rule of a later version"
+        case .unknown(""): "rules that can't be read"
+        case .unknown(let word): "\(word.escaped), of a later release"
         }
     }
 
@@ -109,8 +111,18 @@ extension TripRule {
         case rule, count, share, minimumCalls, windowMicroseconds
     }
 
-    private enum RuleWord: String {
+    enum Word: String {
         case failures, consecutiveFailures, failureRate
+    }
+
+    /// The word of the rule in texts; nil for a rule of a later version.
+    var word: Word? {
+        switch self.kind {
+        case .failures: .failures
+        case .consecutiveFailures: .consecutiveFailures
+        case .failureRate: .failureRate
+        case .unknown: nil
+        }
     }
 
     /// Reads a rule by its word.
@@ -121,7 +133,7 @@ extension TripRule {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let word = try container.decode(String.self, forKey: .rule)
         func count() throws -> Int { try container.decode(Int.self, forKey: .count) }
-        switch RuleWord(rawValue: word) {
+        switch Word(rawValue: word) {
         case .failures:
             self = .failures(try count(), within: try container.decodeMicroseconds(forKey: .windowMicroseconds))
         case .consecutiveFailures:
@@ -145,14 +157,14 @@ extension TripRule {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self.kind {
         case .failures(let count, let window):
-            try container.encode(RuleWord.failures.rawValue, forKey: .rule)
+            try container.encode(Word.failures.rawValue, forKey: .rule)
             try container.encode(count, forKey: .count)
             try container.encode(microsecondsOf: window, forKey: .windowMicroseconds)
         case .consecutiveFailures(let count):
-            try container.encode(RuleWord.consecutiveFailures.rawValue, forKey: .rule)
+            try container.encode(Word.consecutiveFailures.rawValue, forKey: .rule)
             try container.encode(count, forKey: .count)
         case .failureRate(let share, let calls, let window):
-            try container.encode(RuleWord.failureRate.rawValue, forKey: .rule)
+            try container.encode(Word.failureRate.rawValue, forKey: .rule)
             try container.encode(share, forKey: .share)
             try container.encode(calls, forKey: .minimumCalls)
             try container.encode(microsecondsOf: window, forKey: .windowMicroseconds)

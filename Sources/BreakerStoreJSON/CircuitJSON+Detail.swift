@@ -12,6 +12,7 @@ extension JSONValue {
         let circuit = seen.snapshot
         var members = Self.circuit(seen)
         members["config"] = .config(circuit.config)
+        members["rules"] = seen.rules
         members["tripReason"] = .text(seen.tripReason)
         members["totals"] = .totals(circuit.totals)
         members["failureTimes"] = .array(circuit.failures.map { .moment("at", $0) })

@@ -24,7 +24,7 @@ import Testing
         .empty: ": it holds no store yet\n",
         .text: ": it is not an SQLite database, not a store of circuits\n",
         .stranger: ": it is the database of another program, not a store of circuits\n",
-        .newerMajor: ": the file has schema 3.0, this program knows up to 2.x\n",
+        .newerMajor: ": the file has schema 4.0, this program knows up to 3.x\n",
     ]
 
     @Test(
@@ -78,8 +78,11 @@ import Testing
 
     /// Services of an older release may use the file: no command of an operator migrates it.
     @Test(
-        arguments: ["1.0", "1.1"],
-        ["reset a", "reset --all --yes", "hold open a", "release a", "probe a", "forget a"])
+        arguments: ["2.0", "2.1"],
+        [
+            "reset open", "reset --all --yes", "hold open closed", "release held-open", "hold closed open",
+            "forget closed --yes",
+        ])
     func anOlderFileIsNotMigrated(version: String, line: String) throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -97,8 +100,8 @@ import Testing
             console: console)
         #expect(code == .failed)
         #expect(console.output.isEmpty)
-        #expect(console.talk.hasPrefix("breaker-inspect: cannot read '\(path)': the file has schema \(version), "))
-        #expect(console.talk.contains("\nhint: open it once with a service of this release"), "\(console.talk)")
+        #expect(console.talk.hasPrefix("breaker-inspect: cannot open '\(path)': the file has schema \(version), "))
+        #expect(console.talk.contains("\nhint: open it once with a process of this release"), "\(console.talk)")
         #expect(try Self.contents(of: directory) == before)
     }
 
@@ -117,7 +120,7 @@ import Testing
             let shop = try Shop()
             shop.store.close()
             try FileManager.default.moveItem(atPath: shop.path, toPath: path)
-            try Shop.sqlite(path, "PRAGMA user_version = 3000;")
+            try Shop.sqlite(path, "PRAGMA user_version = 4000;")
         }
         return path
     }
@@ -139,7 +142,7 @@ import Testing
             CREATE TABLE later (id INTEGER PRIMARY KEY, what TEXT NOT NULL) STRICT;
             INSERT INTO later VALUES (1, 'x');
             INSERT INTO event (circuit, kind, at) VALUES ('b open', 'laterKind', 1);
-            PRAGMA user_version = 2002;
+            PRAGMA user_version = 3001;
             """)
         let list = shop.inspect("list")
         #expect(list.code == .done)

@@ -10,7 +10,7 @@ import Testing
     static let locks = [
         ["BEGIN IMMEDIATE"],
         // A store that is being migrated.
-        ["BEGIN IMMEDIATE", "CREATE TABLE later (x INTEGER) STRICT", "PRAGMA user_version = 2002"],
+        ["BEGIN IMMEDIATE", "CREATE TABLE later (x INTEGER) STRICT", "PRAGMA user_version = 3001"],
     ]
 
     private static let looks = [

@@ -39,7 +39,8 @@ import Testing
         shop.store.close()
         for (number, scalar) in hostile.enumerated() {
             let text = "'a' || char(\(scalar)) || 'b'"
-            try Shop.sqlite(shop.path, "UPDATE circuit SET name = \(text), label = \(text) WHERE name = 'a\(number)'")
+            try Shop.sqlite(
+                shop.path, "UPDATE circuit SET name = \(text), group_name = \(text) WHERE name = 'a\(number)'")
         }
         #expect(self.texts(shop, "show", "") == ["a", "b"])
         #expect(self.texts(shop, "list", "--group", "") == ["group"])
@@ -118,7 +119,7 @@ import Testing
         try shop.circuit("a")
         shop.store.close()
         let holder = try LockHolder(
-            shop.path, ["PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "UPDATE circuit SET label = 'x'"])
+            shop.path, ["PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "UPDATE circuit SET group_name = 'x'"])
         let result = try Child.shell("\"$0\" complete fish -- show ''; echo \"code $?\"", store: shop.path)
         #expect(holder.pid > 0)
         #expect(result.output == "code 0\n")

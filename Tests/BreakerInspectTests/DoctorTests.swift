@@ -67,7 +67,7 @@ import Testing
     /// What is wrong within a file that nobody has open.
     @Test(arguments: [
         (
-            "UPDATE circuit SET rule_count = 2000000 WHERE name = 'a closed'", "contents",
+            "UPDATE circuit SET epoch = -2 WHERE name = 'a closed'", "contents",
             "wrong: no program of this library"
         ),
         (
@@ -80,7 +80,7 @@ import Testing
             "wrong: the file is not used: the table 'event' is not as this library makes it move the file, its -wal and "
                 + "-shm away ('breaker-inspect set-aside'); services start a new one"
         ),
-        ("PRAGMA user_version = 2002", "schema", "note: 2.2, this tool knows 2.1; both can use it"),
+        ("PRAGMA user_version = 3001", "schema", "note: 3.1, this tool knows 3.0; both can use it"),
         ("UPDATE clock SET boot = 'another'", "clock", "note: no service has used the store since"),
         (
             "INSERT INTO probe SELECT id, 1, 4294967296, NULL, NULL, since, since + 9 FROM circuit WHERE name = 'b open'",

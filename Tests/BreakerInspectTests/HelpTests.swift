@@ -55,6 +55,6 @@ import Testing
                 == "breaker-inspect \(Tool.version) (schema \(Versions.schema), SQLite \(sqlite))\n")
         #expect(
             self.inspect("--version", "--json").output
-                == #"{"schema":"2.1","sqlite":"\#(sqlite)","tool":"\#(Tool.version)","version":1}"# + "\n")
+                == #"{"schema":"3.0","sqlite":"\#(sqlite)","tool":"\#(Tool.version)","version":1}"# + "\n")
     }
 }

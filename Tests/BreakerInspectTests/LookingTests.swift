@@ -52,7 +52,7 @@ import Darwin
     /// Waits until the store has told the file of the calls through two circuits, which changes the file.
     private static func waitUntilTold(_ shop: Shop) async throws {
         let program =
-            "import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM tally').fetchone()[0])"
+            "import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM counters').fetchone()[0])"
         while try Child.shell("exec python3 -c \"\(program)\" \"$BREAKER_STORE\"", store: shop.path).output != "2\n" {
             try await Task.sleep(for: .milliseconds(100))
         }

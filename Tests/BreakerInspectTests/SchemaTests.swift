@@ -81,8 +81,8 @@ import Testing
         let shop = try Shop()
         try shop.circuit("a")
         shop.store.close()
-        let later = "CREATE TABLE later (x INTEGER) STRICT; PRAGMA user_version = 2002"
-        try Shop.sqlite(shop.path, "UPDATE circuit SET rule = 'later'; \(later)")
+        let later = "CREATE TABLE later (x INTEGER) STRICT; PRAGMA user_version = 3001"
+        try Shop.sqlite(shop.path, "UPDATE circuit SET rules = json_set(rules, '$.trip.rule', 'later'); \(later)")
         let output = shop.inspect(arguments: line + ["--json"]).output
         #expect(try Self.schema().complaints(about: output, as: line[0]) == [])
         #expect(output.contains(#""failureLimit":null,"#))

@@ -83,7 +83,7 @@ import Testing
 
     /// A file of a later version and one of another program are left as they are, also by a person's word.
     @Test(arguments: [
-        "PRAGMA user_version = 3000", "PRAGMA application_id = 7",
+        "PRAGMA user_version = 4000", "PRAGMA application_id = 7",
         "PRAGMA user_version = 0; PRAGMA application_id = 0; CREATE TABLE theirs (x)",
     ])
     func leavesTheFilesOfOthers(statement: String) throws {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct UnreadableTests {
     /// What harms the row of one circuit, and how that one is shown then.
     static let harms = [
-        ("UPDATE circuit SET rule_count = 2000000 WHERE name = 'b open'", "b open"),
+        ("UPDATE circuit SET epoch = -2 WHERE name = 'b open'", "b open"),
         ("UPDATE circuit SET state = 'clozed', open_until = NULL WHERE name = 'b open'", "b open"),
         ("UPDATE circuit SET hold = 'sideways', hold_since = 1 WHERE name = 'b open'", "b open"),
         ("UPDATE circuit SET name = CAST(x'62ff' AS TEXT) WHERE name = 'b open'", "b\u{FFFD}"),
@@ -132,7 +132,7 @@ import Testing
 
     /// The doctor speaks of what was lost until an operator has said how the circuit is to be.
     @Test func theDoctorTellsOfACircuitThatWasMadeAnew() throws {
-        let shop = try self.shop("UPDATE circuit SET rule_count = 2000000 WHERE name = 'b open'", isClosed: false)
+        let shop = try self.shop("UPDATE circuit SET epoch = -2 WHERE name = 'b open'", isClosed: false)
         let breaker = try shop.circuit("b open")
         breaker.recordFailure(Boom())
         let told = "could not be read and were made anew, without a hold that was there: b open\n"
@@ -156,7 +156,7 @@ import Testing
 
     /// What the hint promises.
     @Test func isWrittenAnewByItsService() throws {
-        let shop = try self.shop("UPDATE circuit SET rule_count = 2000000 WHERE name = 'b open'", isClosed: false)
+        let shop = try self.shop("UPDATE circuit SET epoch = -2 WHERE name = 'b open'", isClosed: false)
         let breaker = try shop.circuit("b open")
         let refused = shop.inspect("forget", "b open", "--yes")
         #expect(refused.code == .failed)
@@ -172,7 +172,7 @@ import Testing
         let shop = try Shop()
         try shop.circuit("a")
         try shop.circuit("b")
-        let harm = "UPDATE circuit SET rule_count = 2000000 WHERE name = 'b'"
+        let harm = "UPDATE circuit SET epoch = -2 WHERE name = 'b'"
         for isTerminal in [false, true] {
             let console = RecordingConsole()
             console.inPauses = [

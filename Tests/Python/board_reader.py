@@ -44,7 +44,7 @@ class Board:
         header = self.words(0, 512)
         if header[0] != struct.unpack("=Q", b"BrkBoard")[0] or header[1] != 2 or header[5] != check(*header[1:5]):
             raise Unusable("the header is no board's")
-        self.boot, self.birth, self.number = header[2:5]
+        self.boot, self.incarnation, self.number = header[2:5]
         self.segments = []
         place = 4096
         if header[6] > 252:
@@ -85,13 +85,13 @@ class Board:
                     return cell
         return None
 
-    def window(self, birth, uptime, stretch, window):
+    def window(self, incarnation, uptime, generation, window):
         """What the window of failures holds: bad and good; nothing if it was never counted in."""
         length = max(-(-window // 16), 10_000)
-        ring = self.cell(3, birth, length)
+        ring = self.cell(3, incarnation, length)
         if not ring:
             return None
-        tick = uptime // length + 18 * stretch
+        tick = uptime // length + 18 * generation
 
         def sum_of(words):
             total = 0
@@ -107,7 +107,7 @@ class Board:
 
 def main(path, *question):
     board = Board(path)
-    told = {"boot": board.boot, "birth": board.birth, "number": board.number, "circuits": {}, "degraded": {}}
+    told = {"boot": board.boot, "incarnation": board.incarnation, "number": board.number, "circuits": {}, "degraded": {}}
     for cell in board.cells(1):
         totals = dict(zip(TOTALS, cell[2:7]))
         if cell != board.cell(1, *cell[:2]):

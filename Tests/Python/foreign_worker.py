@@ -7,6 +7,7 @@ usage: foreign_worker.py DOCUMENT CLOCK
 """
 
 import fcntl
+import json
 import os
 import random
 import re
@@ -20,6 +21,11 @@ import time
 MAC = sys.platform == "darwin"
 GETLK, SETLK = (92, 90) if MAC else (36, 37)
 MAGIC = b"BreakerStore lock file 1\n"
+
+
+def forgets(rules):
+    """Whether a success forgets the failures."""
+    return json.loads(rules)["trip"]["rule"] == "consecutiveFailures"
 
 
 class Refused(Exception):
@@ -128,7 +134,7 @@ class Store:
                 self.connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
             self.run("settings")
             application, version = self.run("recognise")[0]
-            if application != 0x42726B53 or version // 1000 != 2:
+            if application != 0x42726B53 or version // 1000 != 3:
                 raise Refused("not a store of this schema")
             self.run("workers")
             self.files = self.identities()
@@ -203,12 +209,14 @@ class Store:
             if not self.run("failure", **values):
                 return False
             failures = self.run("failures", **values)
-            rule = failures[0]
-            if len(failures) < rule["rule_count"] or not self.are_enough(failures, rule["minimum_reporters"]):
+            rules = json.loads(failures[0]["rules"])
+            if len(failures) < rules["trip"]["count"] or not self.are_enough(failures, rules["minimumReporters"]):
                 return "counted"
-            most = max(rule["recovery_cap"], rule["recovery"])
-            wait = min(rule["recovery"] * rule["recovery_multiplier"] ** rule["trips"], most)
-            wait *= 1 + rule["recovery_jitter"] * random.random()
+            recovery = rules["recovery"]
+            timeout = recovery["timeoutMicroseconds"]
+            most = max(recovery["capMicroseconds"], timeout)
+            wait = min(timeout * recovery["multiplier"] ** failures[0]["trips"], most)
+            wait *= 1 + recovery["jitter"] * random.random()
             reason = f"{len(failures)} failures, the last: {error}"
             self.run("event", **values, kind="tripped", becomes="open", reason=reason, by=None)
             self.run("trip", **values, wait=int(wait), reason=reason, failed=len(failures))
@@ -324,7 +332,7 @@ class Program:
             answers.append(seen["answer"])
             if seen["answer"] == "counted" and ending == "fail":
                 answers[-1] = self.store.failed(circuit, seen["epoch"], seen["now"], "PythonError")
-            elif seen["answer"] == "counted" and seen["rule"] == "consecutive" and seen["failures"]:
+            elif seen["answer"] == "counted" and seen["failures"] and forgets(seen["rules"]):
                 self.store.succeeded(circuit, seen["epoch"], seen["now"])
         return "calls=" + ",".join(answers)
 

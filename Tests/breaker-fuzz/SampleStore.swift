@@ -30,7 +30,7 @@ struct SampleStore: Sendable {
     private static let changes = """
         UPDATE circuit SET epoch = epoch + 1, last_error = 'checked' WHERE name = 'mail';
         DELETE FROM failure;
-        PRAGMA user_version = 2002;
+        PRAGMA user_version = 3001;
         """
 
     /// Does what the library's own connections would not do; `body` runs before the connection is closed.

@@ -17,6 +17,7 @@ enum TargetName: String, CaseIterable {
     case config
     case arguments
     case rows
+    case rules
 
     func make(in scratch: Scratch) throws -> any Target {
         switch self {
@@ -26,6 +27,7 @@ enum TargetName: String, CaseIterable {
         case .config: ConfigTarget()
         case .arguments: try ArgumentsTarget(scratch)
         case .rows: try RowsTarget(scratch)
+        case .rules: RulesTarget()
         }
     }
 }

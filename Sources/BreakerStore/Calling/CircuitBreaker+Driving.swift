@@ -226,7 +226,7 @@ extension CircuitBreaker {
         case .claim:
             let token = core.newToken()
             return { (transaction) throws(BreakerStoreError) in
-                let decision = try transaction.change(name, registering: config) { circuit, moment, _ in
+                let decision = try transaction.change(name, own: config, registers: true) { circuit, moment, _ in
                     circuit.callArrived(
                         at: moment, claiming: transaction.claim(token), isAlive: transaction.isAlive)
                 }

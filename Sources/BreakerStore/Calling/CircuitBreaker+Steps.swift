@@ -90,7 +90,7 @@ extension CircuitBreaker {
     /// policy's timeout.
     private func timeout(_ timeout: Duration, of admission: Admission) -> Duration {
         guard admission.isProbe else { return timeout }
-        let lease = Duration(wholeMicroseconds: self.circuit.rulesInMemory.lease)
+        let lease = self.circuit.rulesInMemory.probes.lease
         // Leaves time for the report, which is stale once the lease is over.
         return timeout < lease ? timeout : lease * 9 / 10
     }

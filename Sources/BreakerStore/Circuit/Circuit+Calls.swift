@@ -131,7 +131,7 @@ extension Circuit {
     /// The report's outage; nil if the report is committed again after the outage's time was over.
     private func outage(of report: Report, saidAt: StoreTime, at now: StoreTime) -> Outage? {
         guard let outage = report.outage, report.mayBeKnown else { return report.outage }
-        let time = outage.time.map(self.rules.outageTime) ?? self.rules.recovery
+        let time = outage.time.map(self.rules.outageTime) ?? self.rules.recovery.timeout.saturatingMicroseconds
         return now < saidAt.adding(time) ? outage : nil
     }
 
@@ -149,9 +149,9 @@ extension Circuit {
     private var failuresInWords: String {
         let count = self.tally.count
         let failures =
-            switch self.rules.trip {
+            switch self.rules.trip.kind {
             case .failures(_, let window):
-                "\(count) \(count == 1 ? "failure" : "failures") within \(Duration.microseconds(window).readable)"
+                "\(count) \(count == 1 ? "failure" : "failures") within \(window.readable)"
             case .consecutiveFailures:
                 count == 1 ? "1 failure" : "\(count) failures in a row"
             case .failureRate, .unknown:

@@ -43,11 +43,11 @@ extension Circuit {
             return .uncounted
         case .open(let until):
             if now >= until { return .claim }
-            return self.rules.isObserving ? .observe(until: until) : .refuse(.open, until: until)
+            return self.rules.mode == .observing ? .observe(until: until) : .refuse(.open, until: until)
         case .halfOpen:
             let probes = self.liveProbes(at: now, isAlive: isAlive)
-            if probes.count < self.rules.probeLimit { return .claim }
-            return self.rules.isObserving
+            if probes.count < self.rules.probes.limit { return .claim }
+            return self.rules.mode == .observing
                 ? .observe(until: probes.map(\.leaseEnds).min()) : .refuse(.probing, until: nil)
         }
     }
@@ -74,7 +74,7 @@ extension Circuit {
                 token: claim.token,
                 worker: claim.worker,
                 since: moment.now,
-                leaseEnds: moment.now.adding(self.rules.lease),
+                leaseEnds: moment.now.adding(self.rules.probes.lease.saturatingMicroseconds),
                 prober: claim.prober
             )
         )
@@ -84,7 +84,7 @@ extension Circuit {
     mutating func probeSucceeded(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
         guard let earlier = self.endProbe(token: token, epoch: epoch, at: moment.now) else { return .stale }
         let successes = Int(clamping: Int64(earlier).addingSaturating(1))
-        guard successes >= self.rules.successesToClose else {
+        guard successes >= self.rules.probes.successesToClose else {
             self.state = .halfOpen(successes: successes)
             return .counted
         }

@@ -57,20 +57,20 @@ extension Circuit {
     }
 
     private func reason(of share: ReachedShare, missing: Int) -> String {
-        func text(_ counted: WindowCount, _ what: String, _ window: Int64) -> String {
+        func text(_ counted: WindowCount, _ what: String, _ window: Duration) -> String {
             let percent = CallShare.percent(Double(counted.bad) / Double(max(1, counted.calls)))
             let calls = counted.calls == 1 ? "1 call" : "\(counted.calls) calls"
-            let time = Duration.microseconds(window).readable
+            let time = window.readable
             let silent =
                 missing == 0 ? "" : ", without the newest calls of \(missing == 1 ? "1 worker" : "\(missing) workers")"
             return "\(counted.bad) of \(calls) (\(percent)) \(what) within \(time)\(silent)"
         }
-        switch (share, self.rules.trip, self.rules.slow) {
-        case (.failed(let counted), .failureRate(_, let window), _):
+        switch (share, self.rules.trip.kind, self.rules.slow) {
+        case (.failed(let counted), .failureRate(_, minimumCalls: _, let window), _):
             let failures = text(counted, "failed", window)
             return self.lastError.map { "\(failures), the last: \($0)" } ?? failures
         case (.slow(let counted), _, let slow?):
-            return text(counted, "took longer than \(Duration.microseconds(slow.threshold).readable)", slow.window)
+            return text(counted, "took longer than \(slow.threshold.readable)", slow.window)
         default:
             return "a share of the calls was reached"
         }
@@ -105,11 +105,16 @@ extension Circuit.WindowCounts {
 extension Rules {
     /// The share that the counted calls reach, if any.
     func share(reachedBy counted: Circuit.WindowCounts) -> Circuit.ReachedShare? {
-        if case .failureRate(let share, window: _) = self.trip, let failed = counted.failed, share.isReached(by: failed)
+        if case .failureRate(let share, let minimum, within: _) = self.trip.kind, let failed = counted.failed,
+            CallShare(share: share, minimumCalls: minimum).isReached(by: failed)
         {
             return .failed(failed)
         }
-        if let slow = self.slow, let calls = counted.slow, slow.share.isReached(by: calls) { return .slow(calls) }
+        if let slow = self.slow, let calls = counted.slow,
+            CallShare(share: slow.share, minimumCalls: slow.minimumCalls).isReached(by: calls)
+        {
+            return .slow(calls)
+        }
         return nil
     }
 }

@@ -4,7 +4,7 @@ extension Circuit {
     /// process's clock.
     ///
     /// An open circuit is due after its longest recovery at most. The end of a hold stays: an operator may have meant
-    /// it.
+    /// it. Rules that this release can't use say nothing of how long a recovery or a lease may be.
     mutating func takeStampsAhead(for now: StoreTime) {
         self.since = min(self.since, now)
         // No success can have happened in the future. A stamp moved to now would hide every failure that ended before
@@ -12,13 +12,15 @@ extension Circuit {
         if let forgotten = self.forgottenUntil, forgotten > now { self.forgottenUntil = nil }
         self.trippedSince = self.trippedSince.map { min($0, now) }
         if let hold = self.hold { self.hold?.since = min(hold.since, now) }
+        for index in self.probes.indices { self.probes[index].since = min(self.probes[index].since, now) }
+        guard self.rules.areAsStored else { return }
         switch self.state {
         case .open(let until): self.state = .open(until: min(until, now.adding(self.rules.longestRecovery)))
         case .closed, .halfOpen, .unknown: break
         }
+        let leaseEnds = now.adding(self.rules.probes.lease.saturatingMicroseconds)
         for index in self.probes.indices {
-            self.probes[index].since = min(self.probes[index].since, now)
-            self.probes[index].leaseEnds = min(self.probes[index].leaseEnds, now.adding(self.rules.lease))
+            self.probes[index].leaseEnds = min(self.probes[index].leaseEnds, leaseEnds)
         }
     }
 

@@ -66,7 +66,7 @@ struct Circuit: Equatable, Sendable {
     /// Rises with each change of state, hold or reset; a result from another epoch is late.
     var epoch: Int64
     /// Rises by one with each new epoch.
-    var stretch: Int64 = 1
+    var windowGeneration: Int64 = 1
     /// The failures that count at the time of the event; the owner of the failures sets the tally before each event.
     var tally = FailureTally.none
     /// Under the consecutive rule, a success has forgotten the failures up to this time.
@@ -127,8 +127,8 @@ struct Circuit: Equatable, Sendable {
     ///
     /// The window is inclusive: a failure exactly as old as the window still counts.
     func startOfCounting(at now: StoreTime) -> StoreTime? {
-        switch self.rules.trip {
-        case .failures(_, let window): now.subtracting(window)
+        switch self.rules.trip.kind {
+        case .failures(_, let window): now.subtracting(window.saturatingMicroseconds)
         case .consecutiveFailures, .failureRate, .unknown: nil
         }
     }
@@ -169,7 +169,7 @@ struct Circuit: Equatable, Sendable {
         }
         self.since = now
         self.epoch = max(self.epoch.addingSaturating(1), now.microseconds)
-        self.stretch = self.stretch.addingSaturating(1)
+        self.windowGeneration = self.windowGeneration.addingSaturating(1)
         self.probes.removeAll()
     }
 

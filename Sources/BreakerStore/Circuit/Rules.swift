@@ -1,65 +1,89 @@
-/// A circuit's config in whole microseconds: decides when the circuit opens and closes.
+/// When a circuit opens and closes: its config without name and group.
 struct Rules: Hashable, Sendable {
-    enum Trip: Hashable, Sendable {
-        case failures(Int, window: Int64)
-        case consecutiveFailures(Int)
-        case failureRate(CallShare, window: Int64)
-        /// A rule of a later version: this version does not trip by the rule, and keeps it as it is.
-        case unknown(String, count: Int, window: Int64)
-    }
-
-    /// A rule about slow calls: those that take longer than the threshold.
-    struct Slow: Hashable, Sendable {
-        var threshold: Int64
-        var share: CallShare
-        var window: Int64
-    }
-
-    var trip: Trip
-    var slow: Slow?
-    var recovery: Int64
-    var multiplier: Double
-    var cap: Int64
-    var jitter: Double
-    var probeLimit: Int
-    var successesToClose: Int
-    var lease: Int64
+    var trip: TripRule
+    var slow: SlowCallRule?
+    var recovery: RecoveryRule
+    var probes: ProbeRule
     var minimumReporters: Int
-    var isObserving = false
+    var mode: CircuitMode
+    /// False for a mode of a later release.
+    var isModeKnown = true
+    var stored = Stored.asRules
 
-    /// The number of failures that trips the circuit.
-    var threshold: Int {
-        switch self.trip {
-        case .failures(let count, window: _): count
-        case .consecutiveFailures(let count): count
-        case .failureRate, .unknown: .max
+    /// What the stored text says beyond these rules.
+    enum Stored: Hashable, Sendable {
+        /// Nothing.
+        case asRules
+        /// Members that this release does not know: they stay in the text when the rules change.
+        case more(String)
+        /// A text of a later release, which this release must not obey in part: the text stays as it is.
+        case ofLaterRelease(String, why: String)
+        /// A text that this release can't read, and that is not marked as a later release's: the next registration
+        /// replaces it, but for members that it does not know.
+        case unreadable(String, why: String)
+    }
+
+    /// The config must have been validated.
+    init(_ config: CircuitBreaker.Config) {
+        self.trip = config.trip
+        self.slow = config.slow
+        self.recovery = config.recovery
+        self.probes = config.probes
+        self.minimumReporters = config.minimumReporters
+        self.mode = config.mode
+    }
+
+    /// Whether these are the stored rules, and not those that stand in for a text that can't be used.
+    var areAsStored: Bool {
+        switch self.stored {
+        case .asRules, .more: true
+        case .ofLaterRelease, .unreadable: false
         }
     }
 
+    /// These rules, or a process's own where the stored text can't be used; the mode has a column of its own.
+    func guarded(by own: CircuitBreaker.Config) -> Rules {
+        guard !self.areAsStored else { return self }
+        var rules = Rules(own)
+        rules.stored = self.stored
+        if self.isModeKnown { rules.mode = self.mode }
+        return rules
+    }
+
+    /// The rules of a config in which the user has set nothing but the name.
+    static let defaults = Rules(CircuitBreaker.Config(name: ""))
+
+    /// The rules for memory: one reporter is enough, because memory does not know the failures of other processes.
+    static func inMemory(_ rules: Rules) -> Rules {
+        var rules = rules
+        rules.minimumReporters = 1
+        return rules
+    }
+
+    /// The number of failures that trips the circuit.
+    var threshold: Int { self.trip.count ?? .max }
+
     var isKnown: Bool {
-        switch self.trip {
+        switch self.trip.kind {
         case .failures, .consecutiveFailures, .failureRate: true
         case .unknown: false
         }
     }
 
     /// Whether each failure that counts has a row; failures under a rule about shares are only counted.
-    var keepsFailures: Bool {
-        switch self.trip {
-        case .failures, .consecutiveFailures: true
-        case .failureRate, .unknown: false
-        }
-    }
+    var keepsFailures: Bool { self.trip.count != nil }
+
+    /// The window of a rule about the share of failures, in microseconds; nil without such a rule.
+    var failureWindow: Int64? { self.trip.share == nil ? nil : self.trip.window?.saturatingMicroseconds }
 
     /// The longest window of a rule about shares; nil without such a rule.
     var longestShareWindow: Int64? {
-        let trip: Int64? = if case .failureRate(_, let window) = self.trip { window } else { nil }
-        return [trip, self.slow?.window].compactMap(\.self).max()
+        [self.failureWindow, self.slow?.window.saturatingMicroseconds].compactMap(\.self).max()
     }
 
     /// Whether a success forgets the failures.
     var isConsecutive: Bool {
-        switch self.trip {
+        switch self.trip.kind {
         case .failures, .failureRate, .unknown: false
         case .consecutiveFailures: true
         }
@@ -67,25 +91,27 @@ struct Rules: Hashable, Sendable {
 
     /// The longest time that a circuit with these rules stays open.
     var longestRecovery: Int64 {
-        let ceiling = Double(max(self.cap, self.recovery))
-        return max(1, Int64(saturating: ceiling + ceiling * self.jitter))
+        let ceiling = Double(self.ceiling)
+        return max(1, Int64(saturating: ceiling + ceiling * self.recovery.jitter))
     }
+
+    /// The cap limits the multiplied time; it never shortens the recovery time itself.
+    private var ceiling: Int64 { max(self.recovery.cap, self.recovery.timeout).saturatingMicroseconds }
 
     /// How long the circuit stays open when the service has named a time: at most the cap, or the recovery time if that
     /// is longer.
-    func outageTime(_ named: Int64) -> Int64 { min(max(0, named), max(0, self.cap, self.recovery)) }
+    func outageTime(_ named: Int64) -> Int64 { min(max(0, named), max(0, self.ceiling)) }
 
     /// How long the circuit stays open after `trips` earlier trips in a row.
     ///
-    /// The cap limits the multiplied time; it never shortens the recovery time itself.
     /// - Parameter draw: a random number in `0..<1`, for the jitter.
     func recoveryTime(afterTrips trips: Int, draw: Double) -> Int64 {
-        let ceiling = Double(max(self.cap, self.recovery))
-        var time = Double(self.recovery)
-        if self.multiplier > 1, time > 0 {
+        let ceiling = Double(self.ceiling)
+        var time = Double(self.recovery.timeout.saturatingMicroseconds)
+        if self.recovery.multiplier > 1, time > 0 {
             // By squaring: a row may hold any number of trips, and a multiplier near 1 reaches the cap only after very
             // many.
-            var factor = self.multiplier
+            var factor = self.recovery.multiplier
             var remaining = trips
             while remaining > 0, time < ceiling {
                 if !remaining.isMultiple(of: 2) { time *= factor }
@@ -94,6 +120,6 @@ struct Rules: Hashable, Sendable {
             }
         }
         time = min(time, ceiling)
-        return max(1, Int64(saturating: time + time * self.jitter * draw))
+        return max(1, Int64(saturating: time + time * self.recovery.jitter * draw))
     }
 }

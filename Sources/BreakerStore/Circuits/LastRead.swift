@@ -2,12 +2,12 @@ extension SharedCircuit {
     /// The circuit as it was last read in the file, for refusals and for memory.
     final class LastRead: Sendable {
         let id: Int64
-        let birth: Int64
+        let incarnation: Int64
         let group: String?
         let lastError: String?
         /// The epoch when the file was last read.
         let epoch: Int64
-        let stretch: Int64
+        let windowGeneration: Int64
         /// The rules that were in force then.
         let rules: Rules
         private let forgottenUntil: StoreTime?
@@ -22,11 +22,11 @@ extension SharedCircuit {
         init(_ row: CircuitRow, at now: StoreTime, _ clock: StoreClock) {
             let circuit = row.circuit
             self.id = row.id
-            self.birth = row.birth
-            self.group = row.label
+            self.incarnation = row.incarnation
+            self.group = row.group
             self.lastError = circuit.lastError
             self.epoch = circuit.epoch
-            self.stretch = circuit.stretch
+            self.windowGeneration = circuit.windowGeneration
             self.rules = circuit.rules
             self.forgottenUntil = circuit.forgottenUntil
             // Made here, so that a refusal by the kept answer has nothing to convert.
@@ -42,7 +42,8 @@ extension SharedCircuit {
         }
 
         func isSame(as other: LastRead) -> Bool {
-            self.epoch == other.epoch && self.stretch == other.stretch && self.birth == other.birth
+            self.epoch == other.epoch && self.windowGeneration == other.windowGeneration
+                && self.incarnation == other.incarnation
                 && self.hasConfig(of: other) && self.lastError == other.lastError
                 && self.forgottenUntil == other.forgottenUntil && self.offset == other.offset
                 && self.unusual == other.unusual && self.refusingHold == other.refusingHold

@@ -10,7 +10,7 @@ final class MemoryGuard: Sendable {
         /// Whether memory has begun with this reading, or with a later one that another thread has had.
         func hasBegun(with read: SharedCircuit.LastRead?) -> Bool {
             guard let own = self.read, let read else { return self.read == nil && read == nil }
-            return own.birth == read.birth && own.epoch >= read.epoch
+            return own.incarnation == read.incarnation && own.epoch >= read.epoch
         }
     }
 

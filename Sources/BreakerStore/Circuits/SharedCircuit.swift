@@ -55,7 +55,7 @@ final class SharedCircuit: Sendable {
         self.first = config
         self.known = ForkSafeLock(Known(config))
         // Memory guards by these rules until the file has been read.
-        self.counts.know(nil, Rules(config.config), epoch: 0, stretch: 0)
+        self.counts.know(nil, Rules(config.config), epoch: 0, windowGeneration: 0)
     }
 
     private func read<Part: Sendable>(_ part: (Known) -> Part) -> Part {
@@ -178,18 +178,19 @@ final class SharedCircuit: Sendable {
         // next call looks again.
         guard
             self.counts.know(
-                (read.id, read.birth), read.rules, epoch: read.epoch, stretch: read.stretch, if: isCurrent)
+                (read.id, read.incarnation), read.rules, epoch: read.epoch, windowGeneration: read.windowGeneration,
+                if: isCurrent)
         else {
             return (nil, false)
         }
         self.known.change { known in
             guard known.lastRead == nil || isCurrent() else { return }
             // Another circuit, or another file's: its epochs are of another clock.
-            if let last = known.lastRead, last.birth != read.birth { known.ownFailures = OwnFailures() }
+            if let last = known.lastRead, last.incarnation != read.incarnation { known.ownFailures = OwnFailures() }
             known.lastRead = read
             if let config, known.isStored, known.inForce.config != config.config { known.inForce = config }
         }
-        return (config?.config, before.map { $0.birth != read.birth } ?? false)
+        return (config?.config, before.map { $0.incarnation != read.incarnation } ?? false)
     }
 
     var lastLook: Int64 { self.looked.load(ordering: .relaxed) }

@@ -10,8 +10,8 @@ final class CircuitCells: Sendable {
         let ring: Ring
         let reporters: ReporterCells?
 
-        func tick(at uptime: Int64, inStretch stretch: Int64) -> UInt64 {
-            self.ring.ticks.tick(at: uptime, inStretch: stretch)
+        func tick(at uptime: Int64, inGeneration windowGeneration: Int64) -> UInt64 {
+            self.ring.ticks.tick(at: uptime, inGeneration: windowGeneration)
         }
 
         func isBad(_ end: CountedFailure) -> Bool {
@@ -30,25 +30,25 @@ final class CircuitCells: Sendable {
     private let windows: [Window]
     /// Nil without a failure-rate rule, and where the board has no room for a text.
     private let error: ErrorCell?
-    private let birth: Int64
+    private let incarnation: Int64
     /// The private cells, kept as long as this object uses them.
     private let own: [PrivateCells]
 
     /// Finds the circuit's cells on the board, or takes new cells; throws if the board is lost or gets no room.
     init(
-        ofID id: Int64, birth: Int64, _ rules: CountingRules, on board: Board, making room: Board.Room
+        ofID id: Int64, incarnation: Int64, _ rules: CountingRules, on board: Board, making room: Board.Room
     ) throws(BreakerStoreError) {
-        let key = CellKey(birth: birth, id: id)
+        let key = CellKey(incarnation: incarnation, id: id)
         self.rules = rules
         self.board = board
-        self.birth = birth
+        self.incarnation = incarnation
         self.own = []
         self.totalsCell = TotalsCell(words: try board.cell(.totals, key, making: room))
         self.durations = rules.measuresDurations ? try board.cell(.durations, key, making: room) : nil
         var windows: [Window] = []
         for window in rules.windows {
             let (subject, ticks) = (window.subject, window.ticks)
-            let key = CellKey(birth: birth, subject, ticks)
+            let key = CellKey(incarnation: incarnation, subject, ticks)
             let ring = try board.cell(.ring, key, making: room).from(CellKey.words)
             let workers =
                 rules.needsReporters
@@ -75,7 +75,7 @@ final class CircuitCells: Sendable {
         self.rules = rules
         self.board = nil
         self.error = nil
-        self.birth = 0
+        self.incarnation = 0
         self.totalsCell = old?.totalsCell ?? TotalsCell(words: cell(TotalsCell.words))
         self.durations = old?.durations ?? (rules.measuresDurations ? cell(DurationBuckets.words) : nil)
         self.windows =
@@ -100,7 +100,9 @@ final class CircuitCells: Sendable {
     ///
     /// If a thread is stopped just after this check, and meanwhile the circuit is forgotten and its cell given to
     /// another circuit, the thread's addition counts for that other circuit.
-    private var hasItsCells: Bool { self.board == nil || CellKey(of: self.totalsCell.words).birth == self.birth }
+    private var hasItsCells: Bool {
+        self.board == nil || CellKey(of: self.totalsCell.words).incarnation == self.incarnation
+    }
 
     // MARK: - Counting
 
@@ -118,11 +120,13 @@ final class CircuitCells: Sendable {
         self.touching { if self.hasItsCells { self.totalsCell.add(end) } }
     }
 
-    func addToWindows(good count: UInt64, inStretch stretch: Int64, at uptime: Int64) {
+    func addToWindows(good count: UInt64, inGeneration windowGeneration: Int64, at uptime: Int64) {
         guard count > 0, !self.windows.isEmpty else { return }
         self.touching {
             guard self.hasItsCells else { return }
-            for window in self.windows { window.ring.addGood(count, at: window.tick(at: uptime, inStretch: stretch)) }
+            for window in self.windows {
+                window.ring.addGood(count, at: window.tick(at: uptime, inGeneration: windowGeneration))
+            }
         }
     }
 
@@ -130,7 +134,7 @@ final class CircuitCells: Sendable {
     ///
     /// An end that is bad for one rule may be good for the other.
     func addToWindows(
-        _ end: CountedFailure, by worker: Int64, inStretch stretch: Int64, at uptime: Int64,
+        _ end: CountedFailure, by worker: Int64, inGeneration windowGeneration: Int64, at uptime: Int64,
         of subjects: [WindowSubject]? = nil
     ) -> [WindowSubject] {
         guard !self.windows.isEmpty else { return [] }
@@ -138,7 +142,7 @@ final class CircuitCells: Sendable {
         self.touching {
             guard self.hasItsCells else { return }
             for window in self.windows where subjects?.contains(window.subject) ?? true {
-                let tick = window.tick(at: uptime, inStretch: stretch)
+                let tick = window.tick(at: uptime, inGeneration: windowGeneration)
                 if !window.isBad(end) {
                     window.ring.addGood(1, at: tick)
                 } else if window.ring.addBad(at: tick) {
@@ -160,11 +164,11 @@ final class CircuitCells: Sendable {
     }
 
     /// The sums of the windows that end at an uptime; none if the cells are lost.
-    func sums(inStretch stretch: Int64, at uptime: Int64) -> Sums {
+    func sums(inGeneration windowGeneration: Int64, at uptime: Int64) -> Sums {
         var sums = Sums()
         self.touching {
             for window in self.windows {
-                let (calls, hasFuture) = window.ring.sums(at: window.tick(at: uptime, inStretch: stretch))
+                let (calls, hasFuture) = window.ring.sums(at: window.tick(at: uptime, inGeneration: windowGeneration))
                 sums.calls[window.subject] = calls
                 sums.hasFuture = sums.hasFuture || hasFuture
             }
@@ -175,18 +179,19 @@ final class CircuitCells: Sendable {
 
     /// Whether two uptimes are in the same tick of each window.
     func isOneTick(_ one: Int64, _ other: Int64) -> Bool {
-        self.windows.allSatisfy { $0.tick(at: one, inStretch: 0) == $0.tick(at: other, inStretch: 0) }
+        self.windows.allSatisfy { $0.tick(at: one, inGeneration: 0) == $0.tick(at: other, inGeneration: 0) }
     }
 
-    /// Clears words that are too far ahead to be of this boot, clock and stretch; returns whether there were any.
+    /// Clears words that are too far ahead to be of this boot, clock and window generation; returns whether there were
+    /// any.
     ///
     /// `Ring.dropTheFuture` says why.
     ///
-    /// - Parameter now: asks the file whether the stretch lasts; returns the present uptime if it does.
-    func dropTheFuture(inStretch stretch: Int64, _ now: () -> Int64?) -> Bool {
+    /// - Parameter now: asks the file whether the window generation lasts; returns the present uptime if it does.
+    func dropTheFuture(inGeneration windowGeneration: Int64, _ now: () -> Int64?) -> Bool {
         self.touching {
             self.windows.reduce(false) { isAny, window in
-                window.ring.dropTheFuture { now().map { window.tick(at: $0, inStretch: stretch) } } || isAny
+                window.ring.dropTheFuture { now().map { window.tick(at: $0, inGeneration: windowGeneration) } } || isAny
             }
         }
     }
@@ -197,11 +202,11 @@ final class CircuitCells: Sendable {
     }
 
     /// The workers whose failing, or slow, calls ended within the window; none if no rule asks for workers.
-    func reporters(of subject: WindowSubject, inStretch stretch: Int64, at uptime: Int64) -> Set<Int64> {
+    func reporters(of subject: WindowSubject, inGeneration windowGeneration: Int64, at uptime: Int64) -> Set<Int64> {
         guard let window = self.windows.first(where: { $0.subject == subject }), let cells = window.reporters else {
             return []
         }
-        return self.touching { cells.workers(at: window.tick(at: uptime, inStretch: stretch)) }
+        return self.touching { cells.workers(at: window.tick(at: uptime, inGeneration: windowGeneration)) }
     }
 
     /// Notes the policy's text of a failure, where all workers see it.

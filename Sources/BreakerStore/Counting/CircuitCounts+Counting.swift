@@ -43,19 +43,22 @@ extension CircuitCounts {
         return self.moving.changeIfAvailable { _ in self.publishLanes(to: pair, at: uptime) } ? .done : .underWay
     }
 
-    /// The circuit as this process knows it: epoch and stretch in the file, and the stretch of the private windows.
+    /// The circuit as this process knows it: epoch and window generation in the file, and the window generation of the
+    /// private windows.
     private struct Present {
         var epoch: Int64 = 0
-        var stretch: Int64 = 0
-        var ownStretch: Int64 = 0
+        var windowGeneration: Int64 = 0
+        var ownGeneration: Int64 = 0
 
-        func stretch(of cells: CircuitCells) -> Int64 { cells.board == nil ? self.ownStretch : self.stretch }
+        func windowGeneration(of cells: CircuitCells) -> Int64 {
+            cells.board == nil ? self.ownGeneration : self.windowGeneration
+        }
     }
 
     private var present: Present {
-        let ownStretch = self.ownStretch.load(ordering: .relaxed)
+        let ownGeneration = self.ownGeneration.load(ordering: .relaxed)
         return self.state.read(orInAChild: State()) {
-            Present(epoch: $0.epoch, stretch: $0.stretch, ownStretch: ownStretch)
+            Present(epoch: $0.epoch, windowGeneration: $0.windowGeneration, ownGeneration: ownGeneration)
         }
     }
 
@@ -68,8 +71,8 @@ extension CircuitCounts {
         let present = self.present
         if counts != LaneCounts() || self.durations.isOpen {
             (pair.board ?? pair.own)?.addToTotals(counts, self.durations)
-            pair.board?.addToWindows(good: counts.succeeded, inStretch: present.stretch, at: uptime)
-            pair.own?.addToWindows(good: counts.succeeded, inStretch: present.ownStretch, at: uptime)
+            pair.board?.addToWindows(good: counts.succeeded, inGeneration: present.windowGeneration, at: uptime)
+            pair.own?.addToWindows(good: counts.succeeded, inGeneration: present.ownGeneration, at: uptime)
         }
         if counts.succeeded > 0 { self.hasUnjudgedSuccesses.store(true, ordering: .releasing) }
         return present
@@ -123,22 +126,26 @@ extension CircuitCounts {
             present = self.publishLanes(to: pair, at: uptime)
             isPast = self.isPast(origin, present)
             if !isPast {
-                missing = pair.board?.addToWindows(end, by: worker, inStretch: present.stretch, at: uptime) ?? []
-                _ = pair.own?.addToWindows(end, by: worker, inStretch: present.ownStretch, at: uptime)
+                missing =
+                    pair.board?.addToWindows(end, by: worker, inGeneration: present.windowGeneration, at: uptime) ?? []
+                _ = pair.own?.addToWindows(end, by: worker, inGeneration: present.ownGeneration, at: uptime)
             }
             self.addToTotals(end, in: pair)
-            if !isPast, let deciding { sums = deciding.sums(inStretch: present.stretch(of: deciding), at: uptime) }
+            if !isPast, let deciding {
+                sums = deciding.sums(inGeneration: present.windowGeneration(of: deciding), at: uptime)
+            }
         }
         guard !isPast, let deciding else { return Circuit.WindowCounts() }
         if missing.isEmpty, !sums.hasFuture, deciding.isOneTick(uptime, clock()) { return sums.calls }
         if !missing.isEmpty, let board = pair.board {
-            let isMended = board.dropTheFuture(inStretch: present.stretch) { isPresent() ? clock() : nil }
+            let isMended = board.dropTheFuture(inGeneration: present.windowGeneration) { isPresent() ? clock() : nil }
             if isMended {
-                _ = board.addToWindows(end, by: worker, inStretch: present.stretch, at: clock(), of: missing)
+                _ = board.addToWindows(
+                    end, by: worker, inGeneration: present.windowGeneration, at: clock(), of: missing)
             }
         }
         return self.sums(
-            of: deciding, inStretch: { present.stretch(of: deciding) },
+            of: deciding, inGeneration: { present.windowGeneration(of: deciding) },
             isPresent: deciding.board == nil ? { true } : isPresent, clock)
     }
 
@@ -155,8 +162,8 @@ extension CircuitCounts {
     /// Whether the end counts in totals only: no rule looks at it, or the circuit has moved on since it let the call
     /// through.
     ///
-    /// Ends of memory's calls also go to the board, in the stretch that this process last read: other processes count
-    /// them, while memory decides by the private windows.
+    /// Ends of memory's calls also go to the board, in the window generation that this process last read: other
+    /// processes count them, while memory decides by the private windows.
     private func isPast(_ origin: Origin, _ present: Present) -> Bool {
         switch origin {
         case .none: true
@@ -169,25 +176,27 @@ extension CircuitCounts {
 
     /// The calls in the windows by which a rule decides; none if the circuit has left this epoch.
     func sums(since epoch: Int64, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
-        func stretch() -> Int64? {
+        func windowGeneration() -> Int64? {
             let present = self.present
-            return present.epoch == epoch ? present.stretch(of: cells) : nil
+            return present.epoch == epoch ? present.windowGeneration(of: cells) : nil
         }
-        return self.sums(of: cells, inStretch: stretch, isPresent: { false }, clock)
+        return self.sums(of: cells, inGeneration: windowGeneration, isPresent: { false }, clock)
     }
 
     /// The sums of windows, read again if a tick ended meanwhile; none if ticks end faster than this thread can read.
     ///
     /// The clock, which may be the user's code, is read while no lock is held.
     private func sums(
-        of cells: CircuitCells, inStretch stretch: () -> Int64?, isPresent: () -> Bool, _ clock: () -> Int64
+        of cells: CircuitCells, inGeneration windowGeneration: () -> Int64?, isPresent: () -> Bool, _ clock: () -> Int64
     ) -> Circuit.WindowCounts {
         for _ in 0..<8 {
             let uptime = clock()
             var sums = CircuitCells.Sums()
-            guard let stretch = stretch() else { break }
-            self.whileNothingIsPublished { sums = cells.sums(inStretch: stretch, at: uptime) }
-            if sums.hasFuture, cells.dropTheFuture(inStretch: stretch, { isPresent() ? clock() : nil }) { continue }
+            guard let windowGeneration = windowGeneration() else { break }
+            self.whileNothingIsPublished { sums = cells.sums(inGeneration: windowGeneration, at: uptime) }
+            if sums.hasFuture, cells.dropTheFuture(inGeneration: windowGeneration, { isPresent() ? clock() : nil }) {
+                continue
+            }
             if cells.isOneTick(uptime, clock()) { return sums.calls }
         }
         return Circuit.WindowCounts()
@@ -204,7 +213,7 @@ extension CircuitCounts {
     /// May err: a caller that acts on this sums the windows again.
     func mayReachRate(on cells: CircuitCells, at uptime: Int64) -> Bool {
         guard cells.bad > 0, let rules = self.sharingRules else { return false }
-        return rules.share(reachedBy: cells.sums(inStretch: self.present.stretch, at: uptime).calls) != nil
+        return rules.share(reachedBy: cells.sums(inGeneration: self.present.windowGeneration, at: uptime).calls) != nil
     }
 
     /// Whether nothing waits in the lanes.

@@ -43,31 +43,34 @@ extension CircuitCounts {
         cells.note(text, at: uptime)
     }
 
-    /// Takes the kept error to save it, with its circuit's id and birth; nil if there is no error, or no known birth.
-    func takeError() -> (id: Int64, birth: Int64, error: LastError)? {
-        var taken: (id: Int64, birth: Int64, error: LastError)?
+    /// Takes the kept error to save it, with its circuit's id and incarnation; nil if there is no error, or no known
+    /// incarnation.
+    func takeError() -> (id: Int64, incarnation: Int64, error: LastError)? {
+        var taken: (id: Int64, incarnation: Int64, error: LastError)?
         self.state.change { state in
-            guard let birth = state.known.birth, let error = state.error else { return }
-            taken = (state.known.id, birth, error)
+            guard let incarnation = state.known.incarnation, let error = state.error else { return }
+            taken = (state.known.id, incarnation, error)
             state.error = nil
         }
         if taken != nil { self.wantsError.store(true, ordering: .relaxed) }
         return taken
     }
 
-    /// The private counts that the file does not have yet; nil if there are none, or if the birth is not known.
+    /// The private counts that the file does not have yet; nil if there are none, or if the incarnation is not known.
     ///
     /// - Parameter worker: the id under which these counts are saved.
     func takeOwn(by worker: Int64) -> Tally? {
         let state = self.knownState
-        // Calls that were counted before the birth was known are this circuit's, too.
-        guard let birth = state.known.birth, let pair = state.pair, pair.made.birth ?? birth == birth,
+        // Calls that were counted before the incarnation was known are this circuit's, too.
+        guard let incarnation = state.known.incarnation, let pair = state.pair,
+            pair.made.incarnation ?? incarnation == incarnation,
             let own = pair.own, !own.isSaved
         else { return nil }
         let all = own.ownCounts
         let new = all.since(state.saved?.value ?? OwnCounts())
         return Tally(
-            id: state.known.id, birth: birth, board: worker, totals: new.totals, durations: new.durations, own: all)
+            id: state.known.id, incarnation: incarnation, board: worker, totals: new.totals, durations: new.durations,
+            own: all)
     }
 
     /// Called once the transaction that saves this tally is committed.
@@ -76,7 +79,7 @@ extension CircuitCounts {
         var own: CircuitCells?
         self.state.change { state in
             // Another thread may have found a new circuit of this name meanwhile.
-            guard let pair = state.pair, pair.made.birth ?? tally.birth == tally.birth else { return }
+            guard let pair = state.pair, pair.made.incarnation ?? tally.incarnation == tally.incarnation else { return }
             state.saved = .value(counts)
             own = pair.own
         }
@@ -84,9 +87,9 @@ extension CircuitCounts {
     }
 
     /// Keeps an error that could not be saved for the next time, unless there is a newer error.
-    func putBack(_ error: LastError, of birth: Int64) {
+    func putBack(_ error: LastError, of incarnation: Int64) {
         self.state.change { state in
-            guard state.known.birth == birth, state.error == nil else { return }
+            guard state.known.incarnation == incarnation, state.error == nil else { return }
             state.error = error
             self.wantsError.store(false, ordering: .relaxed)
         }

@@ -7,7 +7,7 @@ final class CircuitCounts: Sendable {
 
     /// What this process knows about the circuit.
     struct Known: Equatable, Sendable {
-        var birth: Int64? {
+        var incarnation: Int64? {
             get { self.number > 0 ? self.number : nil }
             set { self.number = newValue ?? 0 }
         }
@@ -16,7 +16,7 @@ final class CircuitCounts: Sendable {
         var rules = CountingRules()
         /// Whether the file was read, and has no such circuit.
         var isMissing: Bool { self.number < 0 }
-        /// 0 if the birth is not known, -1 if the circuit is missing: an optional number takes twice the memory.
+        /// 0 if the incarnation is not known, -1 if the circuit is missing: an optional number takes twice the memory.
         private var number: Int64 = 0
 
         mutating func noteMissing() { self.number = -1 }
@@ -24,7 +24,7 @@ final class CircuitCounts: Sendable {
 
     /// The cells to which the lanes are published; made when there is something to count.
     final class CellPair: Sendable {
-        /// The cells for all processes; nil while there is no board, no room on it, or no known birth.
+        /// The cells for all processes; nil while there is no board, no room on it, or no known incarnation.
         let board: CircuitCells?
         /// The private cells: windows by which memory guards, and totals of the calls that could not go to a board.
         ///
@@ -32,7 +32,7 @@ final class CircuitCounts: Sendable {
         /// cells.
         let own: CircuitCells?
 
-        /// The birth and the rules for which these cells were made.
+        /// The incarnation and the rules for which these cells were made.
         let made: Known
 
         /// - Parameter old: the pair until now; the new pair goes on with its private counts.
@@ -53,10 +53,11 @@ final class CircuitCounts: Sendable {
 
     struct State {
         var known = Known()
-        /// The stretch of the circuit in the file, and the epoch with which it began, both of the last reading.
+        /// The window generation of the circuit in the file, and the epoch with which it began, both of the last
+        /// reading.
         ///
-        /// The stretch numbers windows, the epoch dates results.
-        var stretch: Int64 = 0
+        /// The window generation numbers windows, the epoch dates results.
+        var windowGeneration: Int64 = 0
         var epoch: Int64 = 0
         /// The circuit's rules, if one of them is about a share of the calls.
         var sharing: Boxed<Rules>?
@@ -86,8 +87,8 @@ final class CircuitCounts: Sendable {
     private let lastEpoch = Atomic<Int64>(0)
     /// The epoch of the circuit in memory, while memory guards; 0 while the file does.
     let epochInMemory = Atomic<Int64>(0)
-    /// The stretch of the private windows; it rises by one with each new epoch, in the file or in memory.
-    let ownStretch = Atomic<Int64>(0)
+    /// The window generation of the private windows; it rises by one with each new epoch, in the file or in memory.
+    let ownGeneration = Atomic<Int64>(0)
     /// This process's part of the board's `bad`.
     let ownBad = Atomic<UInt64>(0)
     /// The part of other processes, when this process last looked.
@@ -106,7 +107,7 @@ final class CircuitCounts: Sendable {
     /// - Returns: whether the reading was taken over.
     @discardableResult
     func know(
-        _ row: (id: Int64, birth: Int64)?, _ rules: Rules, epoch: Int64, stretch: Int64,
+        _ row: (id: Int64, incarnation: Int64)?, _ rules: Rules, epoch: Int64, windowGeneration: Int64,
         if isCurrent: () -> Bool = { true }
     ) -> Bool {
         if rules.slow != nil { self.measureDurations() }
@@ -116,14 +117,14 @@ final class CircuitCounts: Sendable {
         self.state.change { state in
             guard self.lastEpoch.load(ordering: .relaxed) == 0 || isCurrent() else { return }
             isTaken = true
-            if let row, let known = state.known.birth, row.birth != known {
+            if let row, let known = state.known.incarnation, row.incarnation != known {
                 former = self.beginAnew(&state)
             }
-            if self.lastEpoch.exchange(epoch, ordering: .relaxed) != epoch { self.beginOwnStretch() }
-            (state.epoch, state.stretch) = (epoch, stretch)
-            self.threshold.store(rules.slow?.threshold ?? -1, ordering: .relaxed)
-            // A circuit that was registered just now does not show its birth yet: the known birth stays.
-            if let row { (state.known.id, state.known.birth) = row }
+            if self.lastEpoch.exchange(epoch, ordering: .relaxed) != epoch { self.beginOwnGeneration() }
+            (state.epoch, state.windowGeneration) = (epoch, windowGeneration)
+            self.threshold.store(rules.slow?.threshold.saturatingMicroseconds ?? -1, ordering: .relaxed)
+            // A circuit that was registered just now does not show its incarnation yet: the known incarnation stays.
+            if let row { (state.known.id, state.known.incarnation) = row }
             state.known.rules = CountingRules(rules)
             state.known.rules.measuresDurations = measuresDurations
             let isSharing = state.known.rules.shortestWindow != nil
@@ -139,21 +140,21 @@ final class CircuitCounts: Sendable {
     }
 
     /// Whether there are unsaved calls of a circuit that this process has never read: they can't be saved without the
-    /// circuit's birth.
-    var waitsForBirth: Bool { self.epoch == 0 && self.knownState.known.birth == nil && !self.isSaved }
+    /// circuit's incarnation.
+    var waitsForIncarnation: Bool { self.epoch == 0 && self.knownState.known.incarnation == nil && !self.isSaved }
 
     /// Notes that the file has no such circuit, unless another thread has found one.
-    func noteMissing() { self.state.change { if $0.known.birth == nil { $0.known.noteMissing() } } }
+    func noteMissing() { self.state.change { if $0.known.incarnation == nil { $0.known.noteMissing() } } }
 
     /// Notes that memory guards the circuit from now on, in this epoch of its own; nil: the file guards it again.
     ///
     /// The loss of the file is no transition: earlier calls still count.
     func noteMemory(guardsIn epoch: Int64?) {
         let last = self.epochInMemory.exchange(epoch ?? 0, ordering: .relaxed)
-        if last != 0, last != epoch { self.beginOwnStretch() }
+        if last != 0, last != epoch { self.beginOwnGeneration() }
     }
 
-    private func beginOwnStretch() { self.ownStretch.wrappingAdd(1, ordering: .relaxed) }
+    private func beginOwnGeneration() { self.ownGeneration.wrappingAdd(1, ordering: .relaxed) }
 
     /// Begins with a new circuit of this name: the former circuit was forgotten, or another file was put in place.
     ///
@@ -209,7 +210,7 @@ final class CircuitCounts: Sendable {
     func pair(on board: Board?) -> CellPair? {
         let pair = self.state.read(orInAChild: State()) { state -> CellPair? in
             guard let pair = state.pair, pair.made == state.known else { return nil }
-            return pair.board?.board === (state.known.birth == nil ? nil : board) ? pair : nil
+            return pair.board?.board === (state.known.incarnation == nil ? nil : board) ? pair : nil
         }
         return pair?.board?.isLost ?? false ? nil : pair
     }
@@ -225,27 +226,28 @@ final class CircuitCounts: Sendable {
             let state = self.knownState
             let known = state.known
             var cells: CircuitCells?
-            if let board, let birth = known.birth {
-                cells = try? CircuitCells(ofID: known.id, birth: birth, known.rules, on: board, making: room)
+            if let board, let incarnation = known.incarnation {
+                cells = try? CircuitCells(
+                    ofID: known.id, incarnation: incarnation, known.rules, on: board, making: room)
             }
             Hook.reached("cells.making")
             var pair: CellPair?
-            var isBirthNew = false
+            var isIncarnationNew = false
             var isChanged = false
             self.state.change { state in
                 isChanged = true
-                // Another thread may have learned the birth meanwhile, and have counted calls under it: then the loop
-                // begins again with that birth.
-                isBirthNew = known.birth == nil && state.known.birth != nil
+                // Another thread may have learned the incarnation meanwhile, and have counted calls under it: then the
+                // loop begins again with that incarnation.
+                isIncarnationNew = known.incarnation == nil && state.known.incarnation != nil
                 // If the circuit was forgotten meanwhile, its calls don't count for the present circuit of that name.
-                guard known.birth == state.known.birth else { return }
+                guard known.incarnation == state.known.incarnation else { return }
                 // Another thread may have made cells meanwhile: calls that it has counted there must not be lost.
-                let isSame = known.birth == state.pair?.made.birth || state.pair?.made.birth == nil
+                let isSame = known.incarnation == state.pair?.made.incarnation || state.pair?.made.incarnation == nil
                 pair = CellPair(board: cells, for: known, after: isSame ? state.pair : nil)
                 state.pair = pair
                 self.countsAlone.store(cells == nil, ordering: .relaxed)
             }
-            if isBirthNew { continue }
+            if isIncarnationNew { continue }
             // In a child of `fork` nothing changes here: the child counts on in its copy of the parent's private cells.
             return pair ?? CellPair(board: cells, for: known, after: isChanged ? nil : state.pair)
         }
@@ -269,6 +271,6 @@ final class CircuitCounts: Sendable {
     /// Takes no lock: it is asked of all circuits each second.
     var isPrivate: Bool { self.countsAlone.load(ordering: .relaxed) }
 
-    /// The cells that were made last, even if the circuit's birth or rules have changed since.
+    /// The cells that were made last, even if the circuit's incarnation or rules have changed since.
     var madeCellPair: CellPair? { self.knownState.pair }
 }

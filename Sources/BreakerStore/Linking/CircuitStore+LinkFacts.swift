@@ -18,7 +18,7 @@ extension CircuitStore {
 
     /// The file's own number, by which the server distinguishes files; nil if the clock's row can't be read.
     package func linkFileNumber() throws(BreakerStoreError) -> Int64? {
-        try self.view { (view) throws(BreakerStoreError) in view.birth }
+        try self.view { (view) throws(BreakerStoreError) in view.incarnation }
     }
 
     /// The name under which operators see the process of a link.

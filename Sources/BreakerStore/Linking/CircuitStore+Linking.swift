@@ -40,7 +40,7 @@ extension CircuitStore {
                     found.append(circuit)
                     return true
                 })
-            return (found, newest, view.birth ?? 0)
+            return (found, newest, view.incarnation ?? 0)
         }
     }
 

@@ -1,7 +1,7 @@
 extension LinkWord {
     private static let words: SQL = """
-        SELECT kind, number, said_at, floor, at, word.hold, hold_for, operator, reason, circuit.id
-        FROM circuit CROSS JOIN word ON word.circuit = circuit.id AND kind IN ('hold', 'reset', 'probe')
+        SELECT kind, number, lamport_time, floor, at, command.hold, hold_for, operator, reason, circuit.id
+        FROM circuit CROSS JOIN command ON command.circuit = circuit.id AND kind IN ('hold', 'reset', 'probe')
         WHERE name GLOB ?1
         """
 

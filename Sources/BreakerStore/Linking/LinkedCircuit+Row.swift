@@ -17,8 +17,8 @@ extension LinkedCircuit {
             liveProbes: circuit.liveProbes(at: now, isAlive: moment.isAlive).count,
             counting: Counting(rules.trip),
             failureShare: Share(rules.trip),
-            slowShare: rules.slow.map { Share($0.share, within: $0.window) },
-            isObserving: rules.isObserving,
+            slowShare: rules.slow.map { Share(share: $0.share, minimumCalls: $0.minimumCalls, within: $0.window) },
+            isObserving: rules.mode == .observing,
             recovery: rules.recoveryTime(afterTrips: circuit.tripsInARow, draw: 0),
             longestRecovery: rules.longestRecovery,
             failures: stored.failures(at: now).map { Failure($0, at: now) },
@@ -61,9 +61,9 @@ extension LinkedCircuit.State {
 }
 
 extension LinkedCircuit.Counting {
-    fileprivate init?(_ trip: Rules.Trip) {
-        switch trip {
-        case .failures(let count, let window): self.init(failures: count, window: window)
+    fileprivate init?(_ trip: TripRule) {
+        switch trip.kind {
+        case .failures(let count, let window): self.init(failures: count, window: window.saturatingMicroseconds)
         case .consecutiveFailures(let count): self.init(failures: count, window: nil)
         case .failureRate, .unknown: return nil
         }
@@ -71,15 +71,16 @@ extension LinkedCircuit.Counting {
 }
 
 extension LinkedCircuit.Share {
-    fileprivate init?(_ trip: Rules.Trip) {
-        switch trip {
-        case .failureRate(let share, let window): self.init(share, within: window)
+    fileprivate init?(_ trip: TripRule) {
+        switch trip.kind {
+        case .failureRate(let share, let minimum, let window):
+            self.init(share: share, minimumCalls: minimum, within: window)
         case .failures, .consecutiveFailures, .unknown: return nil
         }
     }
 
-    fileprivate init(_ share: CallShare, within window: Int64) {
-        self.init(share: share.share, minimumCalls: share.minimumCalls, window: window)
+    fileprivate init(share: Double, minimumCalls: Int, within window: Duration) {
+        self.init(share: share, minimumCalls: minimumCalls, window: window.saturatingMicroseconds)
     }
 }
 

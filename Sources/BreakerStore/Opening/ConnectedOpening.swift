@@ -26,9 +26,11 @@ struct ConnectedOpening {
 
     private var file: StoreFile { self.opening.file }
 
-    /// - Parameter checksWholeFile: whether SQLite checks the whole file before this process writes to it.
-    func run(checksWholeFile: Bool) throws(BreakerStoreError) -> Opened {
-        try self.requireStore(checksWholeFile: checksWholeFile)
+    /// - Parameters:
+    ///   - checksWholeFile: whether SQLite checks the whole file before this process writes to it.
+    ///   - hasDamagedRow: whether SQLite calls the file broken because of a row.
+    func run(checksWholeFile: Bool, hasDamagedRow: Bool) throws(BreakerStoreError) -> Opened {
+        let hasBadRows = try self.requireStore(checksWholeFile: checksWholeFile) || hasDamagedRow
         let lost = try Schema.migrate(
             self.writer.connection, self.file, mayCreate: self.opening.mayCreate, mayMigrate: self.opening.mayMigrate)
         try self.beginLog()
@@ -36,7 +38,7 @@ struct ConnectedOpening {
         try self.writer.connection.waitWhenBusy(.zero)
         try Reserve(self.writer, facts, self.deadline).fill(syncs: self.opening.configuration.syncs)
         let mended = Self.note(lostTriggers: lost) + (try self.mendNumbers())
-        let (worker, incarnation, healed, mayKeepAnswers) = try self.join()
+        let (worker, incarnation, healed, mayKeepAnswers) = try self.join(hasDamagedRow: hasBadRows)
         // If another process renamed files meanwhile, the paths lead to other files than SQLite has open.
         guard FileIdentity(of: self.file) == facts.identity, self.lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
@@ -52,16 +54,23 @@ struct ConnectedOpening {
 
     /// Throws unless log and wal-index belong to this database, this build knows its version, and the file is whole
     /// (checked only if `checksWholeFile`).
-    private func requireStore(checksWholeFile: Bool) throws(BreakerStoreError) {
+    ///
+    /// - Returns: whether the check found bad rows.
+    private func requireStore(checksWholeFile: Bool) throws(BreakerStoreError) -> Bool {
         let version = try self.writer.connection.integer("PRAGMA user_version")
         try self.requireUnchanged()
         // SQLite reads the schema only after this check: it may not understand a later program's schema.
         try Schema.requireKnownVersion(version, self.file.path)
         try self.writer.connection.configureForWriting()
-        guard version != 0 else { return }
+        guard version != 0 else { return false }
         _ = try self.writer.connection.schemaVersion()
-        guard checksWholeFile, try !self.writer.isWhole() else { return }
-        throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
+        guard checksWholeFile else { return false }
+        switch try self.writer.condition() {
+        case .sound: return false
+        case .hasBadRows: return true
+        case .broken:
+            throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
+        }
     }
 
     private func requireUnchanged() throws(BreakerStoreError) {
@@ -103,7 +112,9 @@ struct ConnectedOpening {
         return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
     }
 
-    private func join() throws(BreakerStoreError) -> (
+    private func join(
+        hasDamagedRow: Bool
+    ) throws(BreakerStoreError) -> (
         Worker, incarnation: Int64, healed: [StoreNote], mayKeepAnswers: Bool
     ) {
         let joining = Joining(
@@ -112,7 +123,7 @@ struct ConnectedOpening {
             deadline: self.deadline)
         if self.isLockNew { try joining.waitForTheLiving() }
         let before = self.writer.connection.walIndex()?.tag()
-        let (worker, incarnation, healed) = try joining.register()
+        let (worker, incarnation, healed) = try joining.register(hasDamagedRow: hasDamagedRow)
         let after = self.writer.connection.walIndex()?.tag()
         Hook.reached("open.registered")
         // The self-test: this process's own commit must change the header.

@@ -33,11 +33,16 @@ struct Joining {
     }
 
     /// Writes this process's row; returns the file's incarnation, and notes about the rows that had to be mended first.
-    func register() throws(BreakerStoreError) -> (Worker, incarnation: Int64, healed: [StoreNote]) {
+    ///
+    /// - Parameter hasDamagedRow: whether SQLite calls the file broken because of a row.
+    func register(
+        hasDamagedRow: Bool = false
+    ) throws(BreakerStoreError) -> (Worker, incarnation: Int64, healed: [StoreNote]) {
         let worker = Worker(
             id: try self.lockByte(), name: self.name ?? Worker.processName, pid: getpid(), version: Versions.library)
         do throws(BreakerStoreError) {
-            return (worker, try self.write(worker), [])
+            let healed = hasDamagedRow ? try self.heal(removesDamaged: true) : []
+            return (worker, try self.write(worker), healed)
         } catch {
             // A bad row of a dead worker, or of a circuit, must not keep this process from opening the store.
             guard error.isOfUnusableRow else { throw error }
@@ -79,7 +84,7 @@ struct Joining {
             )
             if start.isNew { try self.writer.noteCreation(at: now) }
             try self.writer.reserve(&start.row, for: now, self.clock)
-            return start.row.birth
+            return start.row.incarnation
         }
     }
 
@@ -88,10 +93,12 @@ struct Joining {
         try self.writer.all("SELECT id FROM worker WHERE id IS NOT ?1 LIMIT 10000", SQLValue(own)) { $0.integer(0) }
     }
 
-    private func heal() throws(BreakerStoreError) -> [StoreNote] {
+    private func heal(removesDamaged: Bool = false) throws(BreakerStoreError) -> [StoreNote] {
         do throws(BreakerStoreError) {
+            let unreadable = removesDamaged ? try Healing.unreadable(in: self.writer) : [:]
             return try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 var healing = Healing(self.writer, at: try ClockRow.start(self.writer, self.clock))
+                healing.unreadable = unreadable
                 try healing.run()
                 return healing.notes
             }

@@ -4,7 +4,7 @@ struct Opened: Sendable {
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
-    /// A number that no other file has (`clock.birth`).
+    /// A number that no other file has (`clock.incarnation`).
     let incarnation: Int64
     /// Notes for the history about what was wrong with the file and has been mended.
     let mended: [StoreNote]
@@ -150,7 +150,8 @@ struct Opening {
                 Hook.reached("open.decided")
                 let connected = try ConnectedOpening(
                     self, plan.facts.identity, lock, isLockNew: plan.guarding?.isNew == true, deadline)
-                return try connected.run(checksWholeFile: checksWholeFile)
+                // SQLite has called a file broken that is whole: a row in it is damaged.
+                return try connected.run(checksWholeFile: checksWholeFile, hasDamagedRow: plan.isSuspect)
             }
             // A program that undoes each step must not keep the guard taken forever.
             if deadline.isOver { return nil }

@@ -52,14 +52,14 @@ extension OpeningFacts {
     private func finding(of header: DatabaseHeader, trustsHeader: Bool) -> Finding {
         if trustsHeader, self.hasIndex {
             guard let lock = self.lockContent else { return .unknown(.lock) }
-            if lock.hasWorkers, Schema.isKnown(header.userVersion) { return .store }
+            if lock.hasWorkers, self.refusal(of: header.userVersion) == nil { return .store }
         }
         // Before SQLite has rolled back a journal, no version but the header's can be read.
         if self.hasJournal || !self.hasLog { return self.store(of: header.userVersion) }
         // If no process has the log open, SQLite must read the whole log to answer. So the library first reads all
         // copies of the first page itself, and asks SQLite which copy counts only if one has an unknown version.
         guard let versions = self.logVersions else { return .unknown(.logVersions) }
-        if (versions + [header.userVersion]).allSatisfy(Schema.isKnown) { return .store }
+        if (versions + [header.userVersion]).allSatisfy({ self.refusal(of: $0) == nil }) { return .store }
         guard let version = self.version else { return .unknown(.version) }
         return self.store(of: version)
     }
@@ -73,8 +73,10 @@ extension OpeningFacts {
         return isInLog ? nil : header.userVersion
     }
 
+    private func refusal(of version: Int64) -> BreakerStoreError? { Schema.refusal(of: version, self.file.path) }
+
     private func store(of version: Int64) -> Finding {
-        Schema.isKnown(version) ? .store : .refused(Schema.newer(version, self.file.path))
+        self.refusal(of: version).map { .refused($0) } ?? .store
     }
 
     /// Whether log and database together are a whole store: a checkpoint cut short may have torn the first page.

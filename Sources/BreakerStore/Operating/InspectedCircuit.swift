@@ -14,6 +14,8 @@ package struct InspectedCircuit: Sendable, Hashable {
     /// How many of the calls within the window had failed when a failure rate opened the circuit; nil if no outage
     /// lasts, or another rule opened the circuit.
     package var tripRate: TripRate?
+    /// The rules as they are stored; nil if the text is no JSON.
+    package var rules: ScannedValue?
     /// The moment as of which the circuit is described.
     ///
     /// Converted like the snapshot's dates, so that the time between them is right even after the wall clock was set.
@@ -27,12 +29,13 @@ package struct InspectedCircuit: Sendable, Hashable {
 
     package init(
         snapshot: CircuitSnapshot, tripFailures: [Date]? = nil, tripReason: String? = nil, tripRate: TripRate? = nil,
-        now: Date
+        rules: ScannedValue? = nil, now: Date
     ) {
         self.snapshot = snapshot
         self.tripFailures = tripFailures
         self.tripReason = tripReason
         self.tripRate = tripRate
+        self.rules = rules
         self.now = now
     }
 }
@@ -55,7 +58,7 @@ extension StoredCircuit {
 
     private var tripRate: InspectedCircuit.TripRate? {
         let circuit = self.row.circuit
-        guard case .failureRate = circuit.rules.trip, let trip = circuit.trip, let failed = trip.failed,
+        guard case .failureRate = circuit.rules.trip.kind, let trip = circuit.trip, let failed = trip.failed,
             let calls = trip.calls, calls > 0
         else { return nil }
         // The row does not say which of two rules it was; the reason does.
@@ -66,6 +69,7 @@ extension StoredCircuit {
     func inspected(at moment: ReadingMoment) -> InspectedCircuit {
         InspectedCircuit(
             snapshot: CircuitSnapshot(self, at: moment), tripFailures: self.failuresAtTrip?.map(moment.date),
-            tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate, now: moment.today)
+            tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate,
+            rules: try? JSONScanner.value(of: Array(self.row.circuit.rules.text.utf8)), now: moment.today)
     }
 }

@@ -39,6 +39,8 @@ package struct StoreExamination: Sendable {
     package var unreadable: [String]
     /// The names of circuits whose rows were made again after damage, and which no operator has reset or held since.
     package var madeAnew: [String]
+    /// What this release can't use or does not know of the rules of circuits, in the order of their numbers.
+    package var rules: [RulesFinding]
     /// Frames of the log that are not yet in the database; nil where there is no wal-index.
     package var pendingFrames: Int?
     /// Whether a process has written since the host was booted.
@@ -62,7 +64,7 @@ package struct StoreExamination: Sendable {
         let database = view.database
         let date = view.moment.date
         let now = view.moment.now
-        self.schema = try database.connection.integer("PRAGMA user_version")
+        self.schema = view.schema
         self.creation = try StoreCreation.read(database, date, now: view.now)
         self.now = view.now
         try database.requireShortKeys()
@@ -70,19 +72,22 @@ package struct StoreExamination: Sendable {
         let lines = try database.damage(quickly: true, atMost: 5)
         self.damage = lines.filter { !Database.isOfARow($0) }
         self.badRows = lines.filter(Database.isOfARow)
-        self.isClockUnreadable = view.birth == nil
+        self.isClockUnreadable = view.incarnation == nil
         var circuits = 0
         var unreadable: [String] = []
         var stampsAhead: [String] = []
+        var rules: [RulesFinding] = []
         try database.circuits(
             .all,
             orElse: { (name, _) in unreadable.append(name) },
             while: { circuit in
                 circuits += 1
                 if circuit.hasStampsAhead(of: now) { stampsAhead.append(circuit.name) }
+                if let finding = RulesFinding(circuit) { rules.append(finding) }
                 return true
             })
         self.circuits = circuits + unreadable.count
+        self.rules = rules
         self.stampsAhead = stampsAhead.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         self.unreadable = unreadable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         // Only the event of a healed circuit has no state before (`Healing`).
@@ -115,12 +120,13 @@ package struct StoreExamination: Sendable {
         let byID = Dictionary(workers.map { ($0.id, $0) }) { first, _ in first }
         let living = Set(self.living.map(\.id))
         self.live = LiveWorkers(
-            rows.filter { living.contains($0.worker.id) }, of: view.file, on: view.board, view.clock)
+            rows.filter { living.contains($0.worker.id) }, ofSchema: view.schema, of: view.file, on: view.board,
+            view.clock)
         let alone = try database.all(
             """
-            SELECT circuit.name, tally.board FROM worker CROSS JOIN registration ON registration.worker = worker.id
-            CROSS JOIN tally ON tally.circuit = registration.circuit AND tally.board = worker.id
-            CROSS JOIN circuit ON circuit.id = tally.circuit LIMIT 10000
+            SELECT circuit.name, counters.board FROM worker CROSS JOIN registration ON registration.worker = worker.id
+            CROSS JOIN counters ON counters.circuit = registration.circuit AND counters.board = worker.id
+            CROSS JOIN circuit ON circuit.id = counters.circuit LIMIT 10000
             """
         ) { ($0.text(0), $0.integer(1)) }
         self.countedAlone = Set(alone.filter { living.contains($0.1) }.map(\.0)).sorted()

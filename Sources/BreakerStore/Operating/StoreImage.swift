@@ -7,8 +7,9 @@ package struct StoreImage {
     let workers: [(worker: Worker, since: StoreTime)]
     let clock: StoreClock
     let file: StoreFile
+    let schema: Int64
     /// The file's own number, which the file's board has too.
-    let birth: Int64?
+    let incarnation: Int64?
     let isAlive: (Int64) -> Bool
 
     /// The circuits at one moment, by name; each is made when a caller asks for it.
@@ -30,28 +31,28 @@ package struct StoreImage {
 
         package func state(at index: Int) -> CircuitState { self.moment.state(of: self.stored[index].row) }
 
-        package func mode(at index: Int) -> CircuitMode {
-            self.stored[index].row.circuit.rules.isObserving ? .observing : .enforcing
-        }
+        package func mode(at index: Int) -> CircuitMode { self.stored[index].row.circuit.rules.mode }
 
-        package func group(at index: Int) -> String? { self.stored[index].row.label }
+        package func group(at index: Int) -> String? { self.stored[index].row.group }
     }
 
     /// The circuits now: reads the time, the living workers and the board again.
     package func now() -> Moment {
         let moment = ReadingMoment(self.clock, isAlive: self.isAlive)
-        let board = BoardView(of: self.file, birth: self.birth, self.clock)
+        let board = BoardView(of: self.file, incarnation: self.incarnation, self.clock)
         return Moment(stored: self.stored, moment: moment, live: self.liveWorkers(on: board), board: board)
     }
 
     /// The workers now, for a watch: reads the board only where a locked byte says that there is something on it.
     package func liveWorkers() -> LiveWorkers {
         let isQuiet = DegradedBytes.found(at: self.file.lock).isEmpty
-        return self.liveWorkers(on: isQuiet ? nil : BoardView(of: self.file, birth: self.birth, self.clock))
+        return self.liveWorkers(on: isQuiet ? nil : BoardView(of: self.file, incarnation: self.incarnation, self.clock))
     }
 
     private func liveWorkers(on board: BoardView?) -> LiveWorkers {
-        LiveWorkers(self.workers.filter { self.isAlive($0.worker.id) }, of: self.file, on: board, self.clock)
+        LiveWorkers(
+            self.workers.filter { self.isAlive($0.worker.id) }, ofSchema: self.schema, of: self.file, on: board,
+            self.clock)
     }
 
     /// All circuits now, by name, with the rates of the last reading of the file.

@@ -5,7 +5,8 @@ extension StoreView {
         SELECT name FROM circuit WHERE name >= ?1 AND name <= ?2 ORDER BY name DESC LIMIT ?3
         """
     private static let groups: SQL = """
-        SELECT DISTINCT label FROM (SELECT label FROM circuit ORDER BY id DESC LIMIT ?1) WHERE label IS NOT NULL
+        SELECT DISTINCT group_name FROM (SELECT group_name FROM circuit ORDER BY id DESC LIMIT ?1)
+        WHERE group_name IS NOT NULL
         """
     /// How many of the last names are read, beside the first names.
     private static let last = 16

@@ -47,7 +47,7 @@ extension StoreView {
         let stored = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let image = StoreImage(
             stored: stored, unreadable: found.unreadable, workers: try self.database.workers(),
-            clock: self.clock, file: self.file, birth: self.birth,
+            clock: self.clock, file: self.file, schema: self.schema, incarnation: self.incarnation,
             isAlive: self.isAlive)
         return Found(
             value: image, live: found.live, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing
@@ -83,14 +83,14 @@ extension StoreView {
         return found.count == 1 ? found.first?.name : name
     }
 
-    /// How many events of each kind a circuit has had; only programs that know schema 1.1 count them.
+    /// How many events of each kind a circuit has had.
     package func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
         try self.database.transitions(of: name)
     }
 
     /// The file's schema, such as `1.0`.
     package func schemaVersion() throws(BreakerStoreError) -> String {
-        Versions.text(ofSchema: try self.database.connection.integer("PRAGMA user_version"))
+        Versions.text(ofSchema: self.schema)
     }
 
     /// When the file was created; nil if an older release has created it.

@@ -39,7 +39,7 @@ final class Authorizer {
 
     init(acceptsOlder: Bool, tables: [StoreTable]) {
         self.acceptsOlder = acceptsOlder
-        self.tables = tables.map(\.name)
+        self.tables = tables.map(\.name) + StoreTable.older
     }
 
     /// Runs `body`, in which SQLite compiles statements of the library.
@@ -110,13 +110,16 @@ final class Authorizer {
         switch action {
         case SQLITE_SELECT, SQLITE_TRANSACTION, SQLITE_PRAGMA, SQLITE_FUNCTION, SQLITE_READ, SQLITE_INSERT,
             SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_TABLE,
-            SQLITE_DROP_INDEX, SQLITE_DROP_TRIGGER, SQLITE_ALTER_TABLE, SQLITE_REINDEX:
+            SQLITE_DROP_INDEX, SQLITE_DROP_TRIGGER, SQLITE_ALTER_TABLE, SQLITE_REINDEX, SQLITE_CREATE_TEMP_VIEW,
+            SQLITE_DROP_TEMP_VIEW:
             true
         default: false
         }
     }
     private static let schema: [StaticString] = ["sqlite_schema", "sqlite_master"]
-    private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "sum", "glob", "typeof"]
+    private static let functions: [StaticString] = [
+        "coalesce", "count", "max", "min", "sum", "glob", "typeof", "printf",
+    ]
     private static let pragmas: [StaticString] = [
         "application_id", "user_version", "page_size", "journal_mode", "integrity_check", "quick_check",
         "wal_autocheckpoint", "synchronous", "journal_size_limit", "mmap_size", "cell_size_check", "temp_store",

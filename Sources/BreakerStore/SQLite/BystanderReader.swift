@@ -67,7 +67,7 @@ final class BystanderReader {
     /// Runs `body`; repeats it if another process has changed the files and this way of reading would not notice.
     ///
     /// - Parameters:
-    ///   - acceptsOlder: whether a file of an older major version is accepted, of which no row is read.
+    ///   - acceptsOlder: whether a file of an older major version is accepted, and read through views.
     ///   - patience: how long to wait while another process recovers the wal-index, or takes the log away.
     static func read<Value>(
         _ file: StoreFile,
@@ -82,6 +82,7 @@ final class BystanderReader {
             do throws(BreakerStoreError) {
                 let reader = try BystanderReader(file, trustingIndex: trustsIndex, acceptsOlder: acceptsOlder)
                 try reader.database.connection.waitWhenBusy(patience)
+                if acceptsOlder { try reader.database.connection.viewOlderTables() }
                 let value = try body(reader.database)
                 if reader.isShared || FileStamp(of: file) == before { return value }
                 failure = nil

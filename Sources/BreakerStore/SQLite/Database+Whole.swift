@@ -1,20 +1,31 @@
 /// Checks a whole file through SQLite.
 extension Database {
-    /// Whether the store has no damage but bad values, each of which harms its own row alone.
-    ///
+    /// What SQLite's check of the whole file finds.
+    enum Condition {
+        case sound
+        /// Bad values, each of which harms its own row alone.
+        case hasBadRows
+        case broken
+    }
+
+    /// Whether the store has no damage but bad values.
+    func isWhole() throws(BreakerStoreError) -> Bool { try self.condition() != .broken }
+
     /// Throws the errors of `Schema.verify` if the tables are not the library's.
-    func isWhole() throws(BreakerStoreError) -> Bool {
+    func condition() throws(BreakerStoreError) -> Condition {
         // The schema's texts come first: SQLite evaluates the expressions in them while it checks the rows.
         try self.connection.verifySchema()
+        try self.connection.viewOlderTables()
         try self.requireShortKeys()
-        return try self.damage(quickly: false).allSatisfy(Self.isOfARow)
+        let lines = try self.damage(quickly: false)
+        return lines.isEmpty ? .sound : lines.allSatisfy(Self.isOfARow) ? .hasBadRows : .broken
     }
 
     /// Throws `corrupt` if an indexed value is longer than `longestKey`: SQLite could not even delete its row.
     ///
     /// To compare such a value or delete it, SQLite would have to read all of it. Without the indexes SQLite sees a
     /// value's length and reads nothing of the value. Skipped for files too small to have such a value.
-    func requireShortKeys(of tables: [TableColumns]? = nil) throws(BreakerStoreError) {
+    func requireShortKeys(of tables: [TableColumns] = TableColumns.current) throws(BreakerStoreError) {
         let path = self.connection.path
         guard StoreFile.bytes(at: path) > Int64(Connection.longestKey) else { return }
         do throws(BreakerStoreError) {
@@ -28,13 +39,12 @@ extension Database {
     }
 
     /// Throws SQLite's `SQLITE_TOOBIG` if a row holds a text that is too long to be read.
-    func requireShortTexts(of tables: [TableColumns]? = nil) throws(BreakerStoreError) {
+    func requireShortTexts(of tables: [TableColumns] = TableColumns.current) throws(BreakerStoreError) {
         try self.lookAt(\.texts, of: tables)
     }
 
-    private func lookAt(_ part: (TableColumns) -> [String], of tables: [TableColumns]?) throws(BreakerStoreError) {
-        let all = TableColumns.all(in: try Schema.rows(ofVersion: self.connection.schemaVersion()))
-        for table in tables ?? all {
+    private func lookAt(_ part: (TableColumns) -> [String], of tables: [TableColumns]) throws(BreakerStoreError) {
+        for table in tables {
             let counts = TableColumns.list(part(table), " + ") { "count(\($0))" }
             guard !counts.isEmpty else { continue }
             _ = try self.connection.integer("SELECT \(counts) FROM \(table.table) NOT INDEXED")
@@ -58,7 +68,7 @@ extension Database {
         // SQLite checks the library's tables alone: an expression in another program's table could take any time.
         var lines: [String] = []
         for table in try Schema.tables(ofVersion: self.connection.schemaVersion()) where lines.count < most {
-            lines += try self.lines("PRAGMA \(check)(\(table))", atMost: most - lines.count)
+            lines += try self.lines("PRAGMA main.\(check)(\(table))", atMost: most - lines.count)
         }
         return lines
     }

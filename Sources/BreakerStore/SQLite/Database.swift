@@ -17,6 +17,8 @@ final class Database: @unchecked Sendable {
     }
 
     let connection: Connection
+    /// What the readers of rows keep for their next rows; this connection's one user is its only user.
+    var rowCache: AnyObject?
     // A few dozen at most. Not a dictionary: for the first dictionary of a type, the runtime searches all loaded
     // libraries for conformances, which loads a megabyte of them into memory.
     private var prepared: [Prepared] = []

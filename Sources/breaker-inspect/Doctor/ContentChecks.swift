@@ -11,6 +11,11 @@ struct ContentChecks {
     static func schema(_ version: Int64) -> Finding {
         let word = "\(version / 1_000).\(version % 1_000)"
         guard word != Versions.schema else { return .ok("schema", word) }
+        guard !Versions.isOlderMajor(schema: version) else {
+            return .note(
+                "schema", "\(word), this tool knows \(Versions.schema)",
+                "the first service of this release that opens the file migrates it")
+        }
         return .note("schema", "\(word), this tool knows \(Versions.schema); both can use it")
     }
 
@@ -75,6 +80,41 @@ struct ContentChecks {
             )
         }
         return .ok("contents", "SQLite finds no damage; \(self.examination.circuits.counted("circuit")) can be read")
+    }
+
+    /// Nil if this release knows all of the circuits' rules.
+    var rules: Finding? {
+        func list(_ text: (RulesFinding) -> String?) -> String? {
+            let texts = self.examination.rules.compactMap(text)
+            return texts.isEmpty ? nil : Self.list(texts)
+        }
+        let unreadable = list { finding in
+            if case .unreadable(let why) = finding.kind { "\(finding.circuit) (\(why))" } else { nil }
+        }
+        if let unreadable {
+            return .wrong(
+                "rules",
+                "the stored rules can't be read: \(unreadable); state and hold stay, and each worker uses the rules that "
+                    + "it has registered",
+                "restart a service that uses such a circuit: its registration replaces the rules")
+        }
+        let later = list { finding in
+            if case .ofLaterRelease(let why) = finding.kind { "\(finding.circuit) (\(why))" } else { nil }
+        }
+        if let later {
+            return .note(
+                "rules",
+                "a later release has registered rules that release \(Versions.library) can't use: \(later); workers of "
+                    + "release \(Versions.library) use the rules that they have registered themselves",
+                "update the services of earlier releases")
+        }
+        let unknown = list { finding in
+            guard case .unknownMembers(let names) = finding.kind else { return nil }
+            return "\(finding.circuit) (\(names.joined(separator: ", ")))"
+        }
+        return unknown.map {
+            .note("rules", "a later release has registered members that this one does not know, and keeps: \($0)")
+        }
     }
 
     static var sqlite: Finding {

@@ -4,6 +4,24 @@ import BreakerStoreJSON
 extension InspectedCircuit {
     /// The circuit for JSON.
     var seen: SeenCircuit {
-        SeenCircuit(self.snapshot, failuresAtTrip: self.tripFailures?.count, tripReason: self.tripReason, at: self.now)
+        SeenCircuit(
+            self.snapshot, failuresAtTrip: self.tripFailures?.count, tripReason: self.tripReason,
+            rules: self.rules.map(JSONValue.init) ?? .null,
+            at: self.now)
+    }
+}
+
+extension JSONValue {
+    fileprivate init(_ scanned: ScannedValue) {
+        switch scanned.kind {
+        case .object(let members):
+            // No key stands twice in an object.
+            self = .object(Dictionary(members.map { ($0.name, JSONValue($0.value)) }) { first, _ in first })
+        case .array(let values): self = .array(values.map { JSONValue($0) })
+        case .string(let bytes): self = .string(String(decoding: bytes, as: UTF8.self))
+        case .number: self = scanned.integer.map(Self.integer) ?? scanned.number.map(Self.number) ?? .null
+        case .boolean(let value): self = .bool(value)
+        case .null: self = .null
+        }
     }
 }

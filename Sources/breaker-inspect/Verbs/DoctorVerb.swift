@@ -51,6 +51,7 @@ struct DoctorVerb: Verb {
             let contents = ContentChecks(examination: examination)
             if let creation = contents.creation { findings.append(creation) }
             live = examination.live
+            if let rules = contents.rules { findings.append(rules) }
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
             findings += [files.lockFile(examination), files.board(examination)]
             let isWaitedFor = examination.live.degraded.contains { $0.reason == .busy }

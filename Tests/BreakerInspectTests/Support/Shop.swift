@@ -31,6 +31,23 @@ final class Shop {
         self.store = try CircuitStore(path: self.path, configuration: configuration)
     }
 
+    /// A closed store of an older schema, as `Tests/Fixtures` has it.
+    init(of version: String) throws {
+        self.directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
+        self.path = self.directory.appendingPathComponent("shop.db").path
+        self.clock = ManualHostClock()
+        self.configuration = CircuitStore.Configuration()
+        var configuration = CircuitStore.Configuration()
+        configuration.access = .readOnly
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let dump = tests.deletingLastPathComponent().appendingPathComponent("Fixtures/schema-\(version).sql")
+        let program = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(open(sys.argv[2]).read())"
+        let made = try Child.shell("exec python3 -c '\(program)' \"$BREAKER_STORE\" '\(dump.path)'", store: self.path)
+        guard made.code == 0 else { throw SystemError("make \(self.path): \(made.talk)") }
+        self.store = try CircuitStore(path: self.path, configuration: configuration)
+    }
+
     deinit {
         self.store.close()
         try? FileManager.default.removeItem(at: self.directory)
@@ -64,16 +81,15 @@ final class Shop {
     /// - Parameter name: an expression of SQL, in which `i` is a number from 0.
     func copyCircuit(times count: Int, named name: String) throws {
         let columns = """
-            birth, label, mode, rule, rule_count, rule_window, outage_cap, stretch, recovery, recovery_multiplier,
-            recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
-            epoch, open_until, successes, trips, last_error, registered
+            incarnation, group_name, mode, rules, window_generation, state, since, epoch, open_until, successes, trips,
+            last_error, registered
             """
         try Self.sqlite(
             self.path,
             """
             WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < \(count))
             INSERT INTO circuit (name, \(columns)) SELECT \(name), \(columns) FROM circuit, n;
-            UPDATE circuit SET birth = birth / 2 + id;
+            UPDATE circuit SET incarnation = incarnation / 2 + id;
             """)
     }
 

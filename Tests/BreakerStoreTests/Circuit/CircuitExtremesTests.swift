@@ -83,7 +83,7 @@ import Testing
 
     @Test(arguments: instants, counts)
     func rules(time: Int64, count: Int) {
-        for trip in [Rules.Trip.failures(count, window: time), .consecutiveFailures(count)] {
+        for trip in [TripRule.failures(count, window: time), .consecutiveFailures(count)] {
             for number in [-Double.infinity, -1, 0, 1.000_000_001, 1e300, .infinity, .nan] {
                 let rules = Rules(
                     trip: trip,

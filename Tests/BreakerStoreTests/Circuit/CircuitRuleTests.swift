@@ -134,7 +134,7 @@ import Testing
     @Test(arguments: [(0, 500), (0.5, 625), (0.999, 749)] as [(Double, Int64)])
     func jitterAddsUpToItsShare(draw: Double, wait: Int64) {
         var rules = Rules.forTests(.failures(1, window: 10))
-        rules.jitter = 0.5
+        rules.recovery.jitter = 0.5
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         let report = Report(worker: 1, sequence: 1, epoch: circuit.epoch, at: StoreTime(0))
         #expect(circuit.callFailed(report, at: Moment(now: StoreTime(0), draw: draw)) == .tripped)
@@ -143,10 +143,10 @@ import Testing
 
     @Test(.timeLimit(.minutes(10))) func manyTripsAreCountedAtOnce() {
         var rules = Rules.forTests()
-        rules.multiplier = 1.000_000_000_001
+        rules.recovery.multiplier = 1.000_000_000_001
         #expect(rules.recoveryTime(afterTrips: .max, draw: 0) == 10_000)
-        rules.multiplier = 2
-        rules.recovery = 0
+        rules.recovery.multiplier = 2
+        rules.timeout = 0
         #expect(rules.recoveryTime(afterTrips: .max, draw: 0) >= 1)
     }
 }

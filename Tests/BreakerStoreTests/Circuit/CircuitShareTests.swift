@@ -5,7 +5,7 @@ import Testing
 /// Rules that count shares of the calls, and circuits that only observe.
 @Suite struct CircuitShareTests {
     private static func rate(_ share: Double, _ minimumCalls: Int) -> Rules {
-        .forTests(.failureRate(CallShare(share: share, minimumCalls: minimumCalls), window: 10_000_000))
+        .forTests(.failureRate(share, minimumCalls: minimumCalls, within: .seconds(10)))
     }
 
     private static func counted(_ bad: Int64, of calls: Int64) -> Circuit.WindowCounts {
@@ -44,7 +44,7 @@ import Testing
         #expect(circuit.machine.transitions.last?.reason == "14 of 24 calls (58.3 %) failed within 10 s, the last: E")
         #expect(circuit.trippedSince == StoreTime(7))
         var rules = Rules.forTests()
-        rules.slow = Rules.Slow(threshold: 2_000_000, share: CallShare(share: 0.5, minimumCalls: 1), window: 60_000_000)
+        rules.slow = SlowCallRule(longerThan: .seconds(2), minimumCalls: 1)
         circuit = TestCircuit(rules: rules, at: StoreTime(0))
         let slow = Circuit.WindowCounts(slow: WindowCount(calls: 1, bad: 1))
         #expect(circuit.reach(slow, at: 7) == .tripped)
@@ -54,7 +54,7 @@ import Testing
     /// A rule of failures goes on beside the slow calls.
     @Test func bothRulesTrip() {
         var rules = Rules.forTests()
-        rules.slow = Rules.Slow(threshold: 5, share: CallShare(share: 0.5, minimumCalls: 4), window: 1_000)
+        rules.slow = SlowCallRule(longerThan: .microseconds(5), minimumCalls: 4, within: .milliseconds(1))
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         #expect(circuit.reach(Circuit.WindowCounts(slow: WindowCount(calls: 3, bad: 3)), at: 1) == .counted)
         #expect(circuit.fail(at: 10, 1) == .counted)
@@ -105,8 +105,8 @@ import Testing
 
     @Test func anObservingCircuitLetsAllThrough() {
         var rules = Rules.forTests()
-        rules.isObserving = true
-        rules.probeLimit = 1
+        rules.mode = .observing
+        rules.probes.limit = 1
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         for index in 1...3 as ClosedRange<Int64> { _ = circuit.fail(at: index, index) }
         #expect(circuit.machine.word == "open")

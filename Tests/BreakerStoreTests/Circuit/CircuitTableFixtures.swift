@@ -57,7 +57,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
         case .halfLast: beneath(.halfOpen(successes: 1))
         case .halfFull, .halfDead, .halfExpired: beneath(.halfOpen(successes: 0))
         case .unknownRule:
-            circuit.rules.trip = .unknown("rate", count: 1, window: 100)
+            circuit.rules.trip = TripRule(kind: .unknown("rate"))
             beneath(.closed)
         case .unknownState: beneath(.unknown("shadow", until: nil))
         }

@@ -1,8 +1,34 @@
 @testable import BreakerStore
 
 extension Rules {
+    /// Rules with all times in microseconds.
+    init(
+        trip: TripRule, recovery: Int64, multiplier: Double, cap: Int64, jitter: Double, probeLimit: Int,
+        successesToClose: Int, lease: Int64, minimumReporters: Int
+    ) {
+        func time(_ microseconds: Int64) -> Duration { Duration(wholeMicroseconds: microseconds) }
+        self.init(
+            CircuitBreaker.Config(
+                name: "", trip: trip,
+                recovery: RecoveryRule(timeout: time(recovery), multiplier: multiplier, cap: time(cap), jitter: jitter),
+                probes: ProbeRule(limit: probeLimit, successesToClose: successesToClose, lease: time(lease)),
+                minimumReporters: minimumReporters))
+    }
+
+    var timeout: Int64 {
+        get { self.recovery.timeout.saturatingMicroseconds }
+        set { self.recovery.timeout = Duration(wholeMicroseconds: newValue) }
+    }
+
+    var cap: Int64 {
+        get { self.recovery.cap.saturatingMicroseconds }
+        set { self.recovery.cap = Duration(wholeMicroseconds: newValue) }
+    }
+
+    var lease: Int64 { self.probes.lease.saturatingMicroseconds }
+
     /// Round numbers, in microseconds, that a test changes where it needs others.
-    static func forTests(_ trip: Trip = .failures(3, window: 1_000)) -> Rules {
+    static func forTests(_ trip: TripRule = .failures(3, window: 1_000)) -> Rules {
         Rules(
             trip: trip,
             recovery: 500,
@@ -14,6 +40,12 @@ extension Rules {
             lease: 100,
             minimumReporters: 1
         )
+    }
+}
+
+extension TripRule {
+    static func failures(_ count: Int, window: Int64) -> TripRule {
+        .failures(count, within: Duration(wholeMicroseconds: window))
     }
 }
 

@@ -8,7 +8,7 @@ extension RandomHistory {
         case (.closed, .closed): break
         case (.open(let until), .open):
             // Only the machine draws lots: within the model's bounds its word is taken.
-            if before.state != self.circuit.state, self.circuit.rules.jitter > 0 {
+            if before.state != self.circuit.state, self.circuit.rules.recovery.jitter > 0 {
                 let bounds = self.model.due...self.model.latestDue(self.now)
                 try self.require(bounds.contains(until.microseconds), "due at \(until), expected \(bounds)")
                 self.model.due = until.microseconds

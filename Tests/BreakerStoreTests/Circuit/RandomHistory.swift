@@ -108,8 +108,9 @@ struct RandomHistory {
         }
         edges += self.circuit.probes.map(\.leaseEnds.microseconds)
         if let until = self.circuit.hold?.until { edges.append(until.microseconds) }
-        switch self.circuit.rules.trip {
-        case .failures(_, let window): edges += self.circuit.failures.map { $0.at.microseconds + window }
+        switch self.circuit.rules.trip.kind {
+        case .failures(_, let window):
+            edges += self.circuit.failures.map { $0.at.microseconds + window.saturatingMicroseconds }
         case .consecutiveFailures, .failureRate, .unknown: break
         }
         if self.random.chance(50), let edge = self.random.pick(edges) {

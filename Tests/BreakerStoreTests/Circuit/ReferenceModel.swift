@@ -72,7 +72,7 @@ struct ReferenceModel {
         switch self.phase {
         case .closed: return .counted(epoch: self.epoch)
         case .open: return now < self.due ? .refused(.open, until: self.due) : nil
-        case .halfOpen: return self.slots.count < self.rules.probeLimit ? nil : .refused(.probing, until: nil)
+        case .halfOpen: return self.slots.count < self.rules.probes.limit ? nil : .refused(.probing, until: nil)
         }
     }
 
@@ -100,7 +100,7 @@ struct ReferenceModel {
 
         // The rule, over all the failures there ever were.
         let counting = self.allFailures.filter { self.isInWindow($0, now) }
-        let end = outage.map { failure.at + ($0.time.map(self.outageTime) ?? self.rules.recovery) }
+        let end = outage.map { failure.at + ($0.time.map(self.outageTime) ?? self.rules.timeout) }
         let isDown = end.map { now < $0 } ?? false
         let reporting = isDown ? counting + [failure] : counting
         if isDown || counting.count >= self.threshold, self.reporters(of: reporting) >= self.rules.minimumReporters {
@@ -141,7 +141,7 @@ struct ReferenceModel {
     mutating func probeSucceeded(token: Int64, epoch: Int64, _ now: Int64) -> Verdict {
         guard self.takeSlot(token, epoch) else { return .nothing }
         self.successes += 1
-        guard self.successes >= self.rules.successesToClose else { return .nothing }
+        guard self.successes >= self.rules.probes.successesToClose else { return .nothing }
         self.change(to: .closed, now)
         self.forget()
         return .closed
@@ -204,21 +204,21 @@ struct ReferenceModel {
     /// How long a service that names this time is left alone.
     private func outageTime(_ named: Int64) -> Int64 {
         if named < 0 { return 0 }
-        let most = self.rules.cap > self.rules.recovery ? self.rules.cap : self.rules.recovery
+        let most = self.rules.cap > self.rules.timeout ? self.rules.cap : self.rules.timeout
         return named > most ? most : named
     }
 
     private mutating func trip(_ now: Int64, until end: Int64?) {
-        var wait = Double(self.rules.recovery)
-        for _ in 0..<self.trips { wait = min(wait * self.rules.multiplier, Double(self.rules.cap)) }
-        self.due = end ?? now + Int64(max(wait, Double(self.rules.recovery)))
+        var wait = Double(self.rules.timeout)
+        for _ in 0..<self.trips { wait = min(wait * self.rules.recovery.multiplier, Double(self.rules.cap)) }
+        self.due = end ?? now + Int64(max(wait, Double(self.rules.timeout)))
         self.trips += 1
         self.change(to: .open, now)
     }
 
     /// The longest that jitter may make of a wait until `due`.
     func latestDue(_ now: Int64) -> Int64 {
-        self.due + Int64((Double(self.due - now) * self.rules.jitter).rounded(.up))
+        self.due + Int64((Double(self.due - now) * self.rules.recovery.jitter).rounded(.up))
     }
 
     private mutating func change(to phase: Phase, _ now: Int64) {
@@ -252,21 +252,21 @@ struct ReferenceModel {
     }
 
     private func isInWindow(_ failure: Failure, _ now: Int64) -> Bool {
-        switch self.rules.trip {
-        case .failures(_, let window): now - failure.at <= window
+        switch self.rules.trip.kind {
+        case .failures(_, let window): now - failure.at <= window.saturatingMicroseconds
         case .consecutiveFailures, .failureRate, .unknown: true
         }
     }
 
     private var isConsecutive: Bool {
-        switch self.rules.trip {
+        switch self.rules.trip.kind {
         case .failures, .failureRate, .unknown: false
         case .consecutiveFailures: true
         }
     }
 
     private var threshold: Int {
-        switch self.rules.trip {
+        switch self.rules.trip.kind {
         case .failures(let count, _): count
         case .consecutiveFailures(let count): count
         case .failureRate, .unknown: .max

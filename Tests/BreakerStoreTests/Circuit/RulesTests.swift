@@ -16,7 +16,7 @@ import Testing
             minimumReporters: 1
         )
         #expect((0...3).map { rules.recoveryTime(afterTrips: $0, draw: 0) } == [10, 20, 35, 35])
-        rules.jitter = 0.5
+        rules.recovery.jitter = 0.5
         #expect(rules.recoveryTime(afterTrips: 9, draw: 0.5) == 43)
         rules.cap = 3
         #expect(rules.recoveryTime(afterTrips: 9, draw: 0) == 10)

@@ -96,7 +96,7 @@ import Darwin
             var none: UInt64 = 0
             #expect(unsafe pwrite(file, &none, 8, off_t(BoardHeader.Place.count * 8)) == 8)
             #expect(throws: BreakerStoreError.self) {
-                for birth in 1...1_000 as ClosedRange<Int64> { _ = try place.counter(board, birth) }
+                for incarnation in 1...1_000 as ClosedRange<Int64> { _ = try place.counter(board, incarnation) }
             }
             #expect(board.isLost)
         }

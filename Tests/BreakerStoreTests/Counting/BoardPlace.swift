@@ -28,24 +28,25 @@ struct BoardPlace: Sendable {
         }
     }
 
-    func open(birth: Int64 = 7, boot: String = "this boot") throws -> Board {
+    func open(incarnation: Int64 = 7, boot: String = "this boot") throws -> Board {
         try self.lock.withGuard(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
             try Board.openOrCreate(
-                at: self.path, of: .init(bootID: boot, birth: birth), mode: 0o600, user: geteuid(), group: getegid())
+                at: self.path, of: .init(bootID: boot, incarnation: incarnation), mode: 0o600, user: geteuid(),
+                group: getegid())
         }
     }
 
     /// The counters of a circuit, whose row has the same number.
     ///
-    /// - Parameter births: those of the circuits that are in the file.
+    /// - Parameter incarnations: those of the circuits that are in the file.
     func counter(
-        _ board: Board, _ birth: Int64, _ rules: CountingRules = Self.rules, among births: Set<Int64>? = nil
+        _ board: Board, _ incarnation: Int64, _ rules: CountingRules = Self.rules, among incarnations: Set<Int64>? = nil
     ) throws -> CircuitCells {
         let room = Board.Room(
             alone: { (body) throws(BreakerStoreError) in
                 try self.lock.withGuard(until: Deadline(after: .hangLimit), body)
-            }, mayGrow: { true }, births: { births }, failed: {})
-        return try CircuitCells(ofID: birth, birth: birth, rules, on: board, making: room)
+            }, mayGrow: { true }, incarnations: { incarnations }, failed: {})
+        return try CircuitCells(ofID: incarnation, incarnation: incarnation, rules, on: board, making: room)
     }
 
     /// Windows of 16 s: a tick is a second.

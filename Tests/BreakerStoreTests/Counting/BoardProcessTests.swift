@@ -110,14 +110,14 @@ import Darwin
     /// though those who make it grow are killed at it.
     @Test func processesGrowOneBoard() async throws {
         await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in
-            let births = 400
+            let incarnations = 400
             func grow(_ number: Int) -> Int32 {
                 do {
                     let place = try BoardPlace(directory)
                     let board = try place.open()
-                    for index in 0..<births {
-                        let birth = Int64((index &* 7 + number * 50) % births + 1)
-                        let counter = try place.counter(board, birth, CountingRules(failureWindow: 16_000_000))
+                    for index in 0..<incarnations {
+                        let incarnation = Int64((index &* 7 + number * 50) % incarnations + 1)
+                        let counter = try place.counter(board, incarnation, CountingRules(failureWindow: 16_000_000))
                         counter.totalsCell.add(1, to: .failed)
                     }
                     return 0
@@ -139,7 +139,9 @@ import Darwin
             }
             let place = try BoardPlace(directory)
             var before: [Int64: UInt64] = [:]
-            for (birth, totals) in BoardReader(at: place.path)?.totals() ?? [:] { before[birth] = totals.failed }
+            for (incarnation, totals) in BoardReader(at: place.path)?.totals() ?? [:] {
+                before[incarnation] = totals.failed
+            }
             // One of them takes its time while it makes the board grow.
             let children = (0..<6).map { number in
                 Forked.start {
@@ -149,7 +151,7 @@ import Darwin
             }
             let ends = children.map(Forked.wait)
             let totals = BoardReader(at: place.path)?.totals() ?? [:]
-            let bad = (1...Int64(births)).filter { totals[$0]?.failed != 6 + (before[$0] ?? 0) }
+            let bad = (1...Int64(incarnations)).filter { totals[$0]?.failed != 6 + (before[$0] ?? 0) }
             if !bad.isEmpty { Forked.say("circuits whose cells are not one: \(bad.prefix(5)), ends \(ends)") }
             exit(bad.isEmpty && ends.allSatisfy { $0 == .exited(0) } ? 0 : 1)
         }
@@ -159,8 +161,8 @@ import Darwin
     /// the process, and must not be given back while another thread of it relies on the byte.
     @Test func threadsOfSeveralProcessesGrowOneBoard() async throws {
         await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in
-            let (processes, threads, births) = (3, 3, 150)
-            @Sendable func birth(_ process: Int, _ thread: Int, _ index: Int) -> Int64 {
+            let (processes, threads, incarnations) = (3, 3, 150)
+            @Sendable func incarnation(_ process: Int, _ thread: Int, _ index: Int) -> Int64 {
                 Int64(index * processes * threads + process * threads + thread + 1)
             }
             func grow(_ number: Int) -> Int32 {
@@ -174,8 +176,8 @@ import Darwin
                     let all = (0..<threads).map { thread in
                         let running = StoreThread()
                         let isStarted = running.start {
-                            for index in 0..<births {
-                                if let counter = try? place.counter(board, birth(number, thread, index)) {
+                            for index in 0..<incarnations {
+                                if let counter = try? place.counter(board, incarnation(number, thread, index)) {
                                     counter.totalsCell.add(1, to: .failed)
                                 } else {
                                     failed.withLock { $0 += 1 }
@@ -193,7 +195,7 @@ import Darwin
             }
             let ends = (0..<processes).map { number in Forked.start { grow(number) } }.map(Forked.wait)
             let totals = BoardReader(at: try BoardPlace(directory).path)?.totals() ?? [:]
-            let bad = (1...Int64(births * processes * threads)).filter { totals[$0]?.failed != 1 }
+            let bad = (1...Int64(incarnations * processes * threads)).filter { totals[$0]?.failed != 1 }
             if !bad.isEmpty { Forked.say("\(bad.count) circuits have lost their counts, ends \(ends)") }
             exit(bad.isEmpty && ends.allSatisfy { $0 == .exited(0) } ? 0 : 1)
         }

@@ -32,18 +32,18 @@ import Darwin
         }
     }
 
-    @Test func oneBirthHasOneCellHoweverMuchTheBoardGrows() throws {
+    @Test func oneIncarnationHasOneCellHoweverMuchTheBoardGrows() throws {
         try BoardPlace.withBoard { place, one in
             let other = try place.open()
             var random = SplitMix64(seed: 4)
-            let births = (0..<5_000).map { _ in Int64(random.next() >> 2) | 1 }
-            for (index, birth) in births.enumerated() {
+            let incarnations = (0..<5_000).map { _ in Int64(random.next() >> 2) | 1 }
+            for (index, incarnation) in incarnations.enumerated() {
                 let board = index.isMultiple(of: 2) ? one : other
-                try place.counter(board, birth, CountingRules()).totalsCell.add(UInt64(index + 1), to: .failed)
+                try place.counter(board, incarnation, CountingRules()).totalsCell.add(UInt64(index + 1), to: .failed)
             }
             let fresh = try place.open()
-            for (index, birth) in births.enumerated() {
-                let totals = try place.counter(fresh, birth, CountingRules()).totals
+            for (index, incarnation) in incarnations.enumerated() {
+                let totals = try place.counter(fresh, incarnation, CountingRules()).totals
                 #expect(totals.failed == UInt64(index + 1))
             }
             // What the kinds have room for that these circuits don't need is no part of the bound.
@@ -57,8 +57,8 @@ import Darwin
         try BoardPlace.withBoard { place, board in
             try place.counter(board, 11).totalsCell.add(1, to: .failed)
             var board = board
-            for (birth, boot) in [(Int64(8), "this boot"), (8, "next boot")] {
-                let other = try place.open(birth: birth, boot: boot)
+            for (incarnation, boot) in [(Int64(8), "this boot"), (8, "next boot")] {
+                let other = try place.open(incarnation: incarnation, boot: boot)
                 #expect(try place.counter(other, 11).totals == CellTotals())
                 try place.counter(other, 11).totalsCell.add(1, to: .failed)
                 #expect(!board.checkPlace() && board.isLost && !other.isLost)

@@ -14,7 +14,7 @@ import Testing
     @Test func theFirstEndsOfSeveralThreadsAreAllCounted() {
         for round in 1...500 {
             let counts = CircuitCounts()
-            counts.know(birth: 7, Self.rules, epoch: 5)
+            counts.know(incarnation: 7, Self.rules, epoch: 5)
             let group = DispatchGroup()
             let start = DispatchSemaphore(value: 0)
             for _ in 0..<4 {
@@ -34,15 +34,15 @@ import Testing
     /// What was counted privately of a circuit that was forgotten is not told of the one that has its name now.
     @Test func aNewCircuitOfTheNameHasNoOldCounts() {
         let counts = CircuitCounts()
-        counts.know(birth: 7, Self.rules, epoch: 5)
+        counts.know(incarnation: 7, Self.rules, epoch: 5)
         for _ in 0..<3 { counts.fail() }
         #expect(counts.takeOwn(by: 1)?.totals?.failed == 3)
         for _ in 0..<2 { counts.fail() }
-        counts.know(birth: 8, Self.rules, epoch: 9)
+        counts.know(incarnation: 8, Self.rules, epoch: 9)
         #expect(counts.takeOwn(by: 1) == nil)
         counts.fail()
         let tally = counts.takeOwn(by: 1)
-        #expect(tally?.totals?.failed == 1 && tally?.birth == 8)
+        #expect(tally?.totals?.failed == 1 && tally?.incarnation == 8)
     }
 
     /// All workers see the totals of a board: one of them tells the file.
@@ -75,10 +75,10 @@ import Testing
     /// A thread that read the file earlier, and is slower, does not undo what was read later.
     @Test func anOlderReadingIsNotTakenOver() {
         let counts = CircuitCounts()
-        counts.know(birth: 7, Self.rules, epoch: 5, if: { false })
+        counts.know(incarnation: 7, Self.rules, epoch: 5, if: { false })
         #expect(counts.epoch == 5, "better than nothing")
-        counts.know(birth: 7, Self.rules, epoch: 9)
-        counts.know(birth: 6, .defaults, epoch: 5, if: { false })
+        counts.know(incarnation: 7, Self.rules, epoch: 9)
+        counts.know(incarnation: 6, .defaults, epoch: 5, if: { false })
         #expect(counts.epoch == 9 && counts.shortestWindow == 16_000_000)
     }
 }

@@ -4,44 +4,45 @@ extension CircuitCells {
     var totals: CellTotals { self.totalsCell.totals }
 
     /// What a process does each tick.
-    func publish(_ lanes: borrowing Lanes, stretch: Int64 = 1, clock: () -> Int64) {
+    func publish(_ lanes: borrowing Lanes, windowGeneration: Int64 = 1, clock: () -> Int64) {
         let counts = lanes.take()
         self.addToTotals(counts, DurationLane())
-        self.addToWindows(good: counts.succeeded, inStretch: stretch, at: clock())
+        self.addToWindows(good: counts.succeeded, inGeneration: windowGeneration, at: clock())
     }
 
     /// Counts an end after what the lanes have.
     ///
     /// - Parameter isLate: whether the end counts in totals alone.
     func count(
-        _ end: CountedFailure, by worker: Int64 = 1, stretch: Int64 = 1, lanes: borrowing Lanes = Lanes(),
+        _ end: CountedFailure, by worker: Int64 = 1, windowGeneration: Int64 = 1, lanes: borrowing Lanes = Lanes(),
         isLate: Bool = false,
         clock: () -> Int64
     ) {
-        self.publish(lanes, stretch: stretch, clock: clock)
+        self.publish(lanes, windowGeneration: windowGeneration, clock: clock)
         if !isLate {
-            let missing = self.addToWindows(end, by: worker, inStretch: stretch, at: clock())
-            if !missing.isEmpty, self.dropTheFuture(inStretch: stretch, clock) {
-                _ = self.addToWindows(end, by: worker, inStretch: stretch, at: clock(), of: missing)
+            let missing = self.addToWindows(end, by: worker, inGeneration: windowGeneration, at: clock())
+            if !missing.isEmpty, self.dropTheFuture(inGeneration: windowGeneration, clock) {
+                _ = self.addToWindows(end, by: worker, inGeneration: windowGeneration, at: clock(), of: missing)
             }
         }
         self.addToTotals(end)
     }
 
-    func sums(stretch: Int64 = 1, at uptime: Int64) -> Circuit.WindowCounts {
-        let sums = self.sums(inStretch: stretch, at: uptime)
-        guard sums.hasFuture, self.dropTheFuture(inStretch: stretch, { uptime }) else { return sums.calls }
-        return self.sums(inStretch: stretch, at: uptime).calls
+    func sums(windowGeneration: Int64 = 1, at uptime: Int64) -> Circuit.WindowCounts {
+        let sums = self.sums(inGeneration: windowGeneration, at: uptime)
+        guard sums.hasFuture, self.dropTheFuture(inGeneration: windowGeneration, { uptime }) else { return sums.calls }
+        return self.sums(inGeneration: windowGeneration, at: uptime).calls
     }
 }
 
 extension CircuitCounts {
-    /// The circuit of this birth is there, and closed.
+    /// The circuit of this incarnation is there, and closed.
     @discardableResult
     func know(
-        birth: Int64?, _ rules: Rules, epoch: Int64, stretch: Int64 = 1, if isCurrent: () -> Bool = { true }
+        incarnation: Int64?, _ rules: Rules, epoch: Int64, windowGeneration: Int64 = 1,
+        if isCurrent: () -> Bool = { true }
     ) -> Bool {
-        self.know(birth.map { ($0, $0) }, rules, epoch: epoch, stretch: stretch, if: isCurrent)
+        self.know(incarnation.map { ($0, $0) }, rules, epoch: epoch, windowGeneration: windowGeneration, if: isCurrent)
     }
 
     /// Counts a failing end of the circuit's fifth epoch.
@@ -65,7 +66,8 @@ extension Board.Room {
     /// Of the only process.
     static var alone: Self {
         Self(
-            alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { true }, births: { nil }, failed: {})
+            alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { true }, incarnations: { nil },
+            failed: {})
     }
 }
 

@@ -110,7 +110,7 @@ import Darwin
         fixture.clock.advance(by: .seconds(5))
         core.saveTalliesIfDue()
         #expect(await eventually { breaker.totals.failed == 3 })
-        let rows = "SELECT group_concat(failed) FROM (SELECT failed FROM tally ORDER BY failed)"
+        let rows = "SELECT group_concat(failed) FROM (SELECT failed FROM counters ORDER BY failed)"
         #expect(Foreign.value(core.file.path, rows) == "1,2")
     }
 
@@ -126,7 +126,7 @@ import Darwin
             fixture.clock.advance(by: .seconds(5))
             core.saveTalliesIfDue()
         }
-        #expect(await eventually { Foreign.value(core.file.path, "SELECT sum(failed) FROM tally") == "1" })
+        #expect(await eventually { Foreign.value(core.file.path, "SELECT sum(failed) FROM counters") == "1" })
         await breaker.recordFailure()
         core.publishAllCounts()
         #expect(Self.failures(in: core.file) == [1])

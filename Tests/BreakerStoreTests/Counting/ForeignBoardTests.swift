@@ -13,7 +13,7 @@ import Testing
             let window: [Int64]?
         }
 
-        let boot, birth, number: UInt64
+        let boot, incarnation, number: UInt64
         let circuits: [String: Circuit]
         struct Degraded: Decodable, Equatable {
             let since, reason: UInt64
@@ -43,41 +43,41 @@ import Testing
         try BoardPlace.withBoard { place, board in
             let lanes = Lanes()
             let durations = DurationLane()
-            for birth in 1...200 as ClosedRange<Int64> {
-                let counter = try place.counter(board, birth)
-                for _ in 0..<birth { lanes.add(.succeeded) }
-                for _ in 0..<birth % 7 { lanes.add(.ignored) }
+            for incarnation in 1...200 as ClosedRange<Int64> {
+                let counter = try place.counter(board, incarnation)
+                for _ in 0..<incarnation { lanes.add(.succeeded) }
+                for _ in 0..<incarnation % 7 { lanes.add(.ignored) }
                 lanes.add(.refused)
-                durations.add(birth * 1_000)
+                durations.add(incarnation * 1_000)
                 counter.addToTotals(LaneCounts(), durations)
                 for (failed, slow, late) in [
                     (true, true, false), (true, false, false), (false, true, false), (true, true, true),
                 ] {
                     let end = CountedFailure(isFailed: failed, isSlow: slow)
-                    counter.count(end, by: 9, stretch: 3, lanes: lanes, isLate: late) { 21_500_000 }
+                    counter.count(end, by: 9, windowGeneration: 3, lanes: lanes, isLate: late) { 21_500_000 }
                 }
             }
             board.setDegraded(1 << 40, since: 77, reason: .full, isAlive: { _ in true })
             board.setDegraded(9, since: 78, isAlive: { _ in true })
             let data = try Self.output([place.path, "22000000", "3", "16000000"])
             let told = try JSONDecoder().decode(Told.self, from: data)
-            #expect(told.boot == board.owner.boot && told.birth == 7 && told.number == board.number)
+            #expect(told.boot == board.owner.boot && told.incarnation == 7 && told.number == board.number)
             #expect(told.circuits.count == 200)
             #expect(told.degraded == [String(1 << 40): .init(since: 77, reason: 2), "9": .init(since: 78, reason: 0)])
-            for birth in 1...200 as ClosedRange<Int64> {
-                let counter = try place.counter(board, birth)
-                let circuit = try #require(told.circuits[String(birth)])
+            for incarnation in 1...200 as ClosedRange<Int64> {
+                let counter = try place.counter(board, incarnation)
+                let circuit = try #require(told.circuits[String(incarnation)])
                 #expect(
                     counter.totals
                         == CellTotals(
                             succeeded: circuit.succeeded, failed: circuit.failed, slow: circuit.slow,
                             ignored: circuit.ignored, refused: circuit.refused))
                 let durations = try #require(
-                    BoardReader(at: place.path)?.durations(CellKey(birth: birth, id: birth)))
+                    BoardReader(at: place.path)?.durations(CellKey(incarnation: incarnation, id: incarnation)))
                 #expect(circuit.durations == durations.calls && circuit.durationSum == durations.sum)
-                let sums = counter.sums(stretch: 3, at: 22_000_000).failed
+                let sums = counter.sums(windowGeneration: 3, at: 22_000_000).failed
                 #expect(circuit.window == sums.map { [$0.bad, $0.good] })
-                #expect(sums?.bad == 2 && sums?.good == birth + 1)
+                #expect(sums?.bad == 2 && sums?.good == incarnation + 1)
             }
         }
     }

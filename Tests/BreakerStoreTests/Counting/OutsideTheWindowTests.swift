@@ -73,16 +73,16 @@ import Testing
         try await self.store.reset("a")
         let board = try #require(core.counting.board)
         let path = self.store.backend.file.path
-        let birth = try #require(Foreign.number(path, "SELECT birth FROM circuit"))
+        let incarnation = try #require(Foreign.number(path, "SELECT incarnation FROM circuit"))
         let id = try #require(Foreign.number(path, "SELECT id FROM circuit"))
-        let stretch = try #require(Foreign.number(path, "SELECT stretch FROM circuit"))
+        let windowGeneration = try #require(Foreign.number(path, "SELECT window_generation FROM circuit"))
         // Another program knows the slow rule alone.
         let other = try CircuitCells(
-            ofID: id, birth: birth, CountingRules(slowWindow: 60_000_000), on: board,
+            ofID: id, incarnation: incarnation, CountingRules(slowWindow: 60_000_000), on: board,
             making: Board.Room(
                 alone: { (_) throws(BreakerStoreError) in Issue.record("the cells are there") }, mayGrow: { false },
-                births: { nil }, failed: {}))
-        other.count(.slow, by: 9, stretch: stretch) { core.clock.uptime }
+                incarnations: { nil }, failed: {}))
+        other.count(.slow, by: 9, windowGeneration: windowGeneration) { core.clock.uptime }
         let recent = try #require(try await self.store.circuit(named: "a")?.recent)
         #expect(recent.calls == 0 && recent.failed == 0)
         #expect(recent.slowCalls == 1 && recent.slow == 1)

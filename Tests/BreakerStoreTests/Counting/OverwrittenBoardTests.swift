@@ -15,7 +15,7 @@ import Testing
         case forgedTicks
     }
 
-    private static func write(_ damage: Damage, to board: Board, stretch: Int64, uptime: Int64) throws {
+    private static func write(_ damage: Damage, to board: Board, windowGeneration: Int64, uptime: Int64) throws {
         var random = SplitMix64(seed: 15)
         for kind in BoardKind.allCases {
             for segment in try board.segments(following: true) where segment.kind == kind {
@@ -24,7 +24,7 @@ import Testing
                     if damage == .none { continue }
                     if damage == .forgedTicks {
                         guard kind == .ring || kind == .reporters, cell[0] != 0 else { continue }
-                        let tick = WindowTicks(window: 16_000_000).tick(at: uptime, inStretch: stretch)
+                        let tick = WindowTicks(window: 16_000_000).tick(at: uptime, inGeneration: windowGeneration)
                         for word in CellKey.words..<kind.words {
                             let distance = UInt64(
                                 truncatingIfNeeded: [1, 2, 17, 1 << 34, -1, -16, -17, -(1 << 34)][word % 8])
@@ -78,7 +78,8 @@ import Testing
         board.setDegraded(1 << 40, since: 5, isAlive: { _ in true })
         try Self.write(
             damage, to: board,
-            stretch: try #require(Foreign.number(store.backend.file.path, "SELECT stretch FROM circuit")),
+            windowGeneration: try #require(
+                Foreign.number(store.backend.file.path, "SELECT window_generation FROM circuit")),
             uptime: core.clock.uptime)
         try await look()
         for second in 1...40 {

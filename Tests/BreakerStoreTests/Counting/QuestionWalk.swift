@@ -263,7 +263,7 @@ struct QuestionWalk {
     }
 
     private mutating func endMove(_ process: Process, _ count: UInt64, _ since: Int64) {
-        self.counter.addToWindows(good: count, inStretch: 1, at: self.now)
+        self.counter.addToWindows(good: count, inGeneration: 1, at: self.now)
         process.moving = nil
         process.unpublished.removeAll { $0 < since }
     }

@@ -215,13 +215,14 @@ import Darwin
                 Foreign.number(path, "SELECT \(column) FROM circuit") ?? -1
             }
             let published = try CircuitCells(
-                ofID: number("id"), birth: number("birth"), CountingRules(failureWindow: 60_000_000), on: board,
+                ofID: number("id"), incarnation: number("incarnation"), CountingRules(failureWindow: 60_000_000),
+                on: board,
                 making: .alone)
-            let stretch = number("stretch")
+            let windowGeneration = number("window_generation")
             Hook.install { name in
                 guard name == point else { return }
                 Hook.install(nil)
-                published.addToWindows(good: 100, inStretch: stretch, at: core.clock.uptime)
+                published.addToWindows(good: 100, inGeneration: windowGeneration, at: core.clock.uptime)
                 if name == "check.ends" { clock.advance(by: .seconds(120)) }
             }
             let _: Void? = try? breaker.run { throw CallFailure() }

@@ -96,7 +96,7 @@ import Testing
         let core = try #require(self.fixture.core)
         let breaker = try self.breaker(minimumCalls: 10)
         await self.call(breaker, fails: false)
-        // The stretch in memory is another one than that of the file.
+        // The window generation in memory is another one than that of the file.
         self.fixture.clock.advance(by: .seconds(1))
         self.store.close()
         for _ in 0..<100 { await self.call(breaker, fails: false) }

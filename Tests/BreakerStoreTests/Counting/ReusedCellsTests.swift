@@ -12,14 +12,14 @@ import Testing
         try BoardPlace.withBoard { place, board in
             let atOnce = 1_000
             for first in stride(from: 1, through: 60_000, by: atOnce) {
-                let births = Set((first..<first + atOnce).map { Int64($0) })
-                for birth in births {
-                    let counter = try place.counter(board, birth, Self.rules, among: births)
+                let incarnations = Set((first..<first + atOnce).map { Int64($0) })
+                for incarnation in incarnations {
+                    let counter = try place.counter(board, incarnation, Self.rules, among: incarnations)
                     #expect(counter.totals.failed == 0)
                     counter.count(.failed) { 20_000_000 }
                 }
-                for birth in births {
-                    let counter = try place.counter(board, birth, Self.rules, among: births)
+                for incarnation in incarnations {
+                    let counter = try place.counter(board, incarnation, Self.rules, among: incarnations)
                     #expect(counter.totals.failed == 1 && counter.sums(at: 20_000_000).failed?.bad == 1)
                 }
             }
@@ -51,15 +51,15 @@ import Testing
     @Test func cellsOfCircuitsThatAreThereStay() throws {
         try BoardPlace.withBoard { place, board in
             let staying = Set(stride(from: 1, through: 2_000, by: 10).map { Int64($0) })
-            for birth in 1...2_000 as ClosedRange<Int64> {
-                try place.counter(board, birth, Self.rules).count(.failed) { 20_000_000 }
+            for incarnation in 1...2_000 as ClosedRange<Int64> {
+                try place.counter(board, incarnation, Self.rules).count(.failed) { 20_000_000 }
             }
-            for birth in 3_000...9_000 as ClosedRange<Int64> {
-                _ = try place.counter(board, birth, Self.rules, among: staying.union([birth]))
+            for incarnation in 3_000...9_000 as ClosedRange<Int64> {
+                _ = try place.counter(board, incarnation, Self.rules, among: staying.union([incarnation]))
             }
-            for birth in staying {
-                let counter = try place.counter(board, birth, Self.rules, among: staying)
-                #expect(counter.totals.failed == 1 && counter.sums(at: 20_000_000).failed?.bad == 1, "\(birth)")
+            for incarnation in staying {
+                let counter = try place.counter(board, incarnation, Self.rules, among: staying)
+                #expect(counter.totals.failed == 1 && counter.sums(at: 20_000_000).failed?.bad == 1, "\(incarnation)")
             }
         }
     }
@@ -71,8 +71,8 @@ import Testing
             old.count(.failed) { 20_000_000 }
             #expect(!old.isLost)
             var new: [CircuitCells] = []
-            for birth in 2...600 as ClosedRange<Int64> {
-                new.append(try place.counter(board, birth, Self.rules, among: Set(2...600)))
+            for incarnation in 2...600 as ClosedRange<Int64> {
+                new.append(try place.counter(board, incarnation, Self.rules, among: Set(2...600)))
             }
             #expect(old.isLost)
             let lanes = Lanes()
@@ -86,11 +86,11 @@ import Testing
     /// Where the file can't be read nobody knows which circuits are there: the board grows.
     @Test func withoutTheFileNoCellIsFreed() throws {
         try BoardPlace.withBoard { place, board in
-            for birth in 1...3_000 as ClosedRange<Int64> {
-                try place.counter(board, birth, Self.rules, among: nil).count(.failed) { 20_000_000 }
+            for incarnation in 1...3_000 as ClosedRange<Int64> {
+                try place.counter(board, incarnation, Self.rules, among: nil).count(.failed) { 20_000_000 }
             }
-            for birth in 1...3_000 as ClosedRange<Int64> {
-                #expect(try place.counter(board, birth, Self.rules).totals.failed == 1)
+            for incarnation in 1...3_000 as ClosedRange<Int64> {
+                #expect(try place.counter(board, incarnation, Self.rules).totals.failed == 1)
             }
         }
     }
@@ -99,11 +99,12 @@ import Testing
     @Test func aBoardThatCannotGrowTakesWhomItHasRoomFor() throws {
         try BoardPlace.withBoard { place, board in
             let room = Board.Room(
-                alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { false }, births: { nil },
+                alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { false }, incarnations: { nil },
                 failed: {})
             var (made, refused) = (0, 0)
-            for birth in 1...400 as ClosedRange<Int64> {
-                let counter = try? CircuitCells(ofID: birth, birth: birth, CountingRules(), on: board, making: room)
+            for incarnation in 1...400 as ClosedRange<Int64> {
+                let counter = try? CircuitCells(
+                    ofID: incarnation, incarnation: incarnation, CountingRules(), on: board, making: room)
                 if counter == nil { refused += 1 } else { made += 1 }
             }
             #expect(refused > 0 && made > 240)
@@ -128,8 +129,8 @@ import Testing
             let again = try place.open()
             #expect(again.number == board.number)
             #expect(try place.counter(again, 1).totals.failed == 1)
-            for birth in 2...2_000 as ClosedRange<Int64> {
-                try place.counter(again, birth).count(.failed) { 20_000_000 }
+            for incarnation in 2...2_000 as ClosedRange<Int64> {
+                try place.counter(again, incarnation).count(.failed) { 20_000_000 }
             }
             #expect(try #require(BoardReader(at: place.path)).totals().count == 2_000)
             let read = try #require(Files.read(place.path))

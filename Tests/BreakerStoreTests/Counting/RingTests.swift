@@ -6,7 +6,7 @@ import Testing
 
 /// The ring of ticks: what is in a window, what a transition makes of it, and what damage does.
 @Suite(.timeLimit(.minutes(10))) struct RingTests {
-    /// A ring in memory, with a clock and a stretch that are turned by hand.
+    /// A ring in memory, with a clock and a window generation that are turned by hand.
     private final class Bench: Sendable {
         let window: Int64
         let ticks: WindowTicks
@@ -20,7 +20,7 @@ import Testing
             get { self.time.load(ordering: .relaxed) }
             set { self.time.store(newValue, ordering: .relaxed) }
         }
-        var stretch: Int64 {
+        var windowGeneration: Int64 {
             get { self.inForce.load(ordering: .relaxed) }
             set { self.inForce.store(newValue, ordering: .relaxed) }
         }
@@ -42,7 +42,7 @@ import Testing
             }
         }
 
-        var tick: UInt64 { self.ticks.tick(at: self.now, inStretch: self.stretch) }
+        var tick: UInt64 { self.ticks.tick(at: self.now, inGeneration: self.windowGeneration) }
         func mends() -> Bool { self.ring.dropTheFuture { self.isPresent ? self.tick : nil } }
         func succeed(_ count: UInt64) { self.ring.addGood(count, at: self.tick) }
         func pass(_ ticks: Int64) { self.now += ticks * self.ticks.length }
@@ -101,18 +101,18 @@ import Testing
             bench.fail(3)
             bench.succeed(4)
             #expect(bench.bad == 3 && bench.good == 4)
-            bench.stretch += 1
+            bench.windowGeneration += 1
             #expect(bench.sums.calls == 0)
         }
     }
 
-    /// Two processes read their clocks a tick apart: no end of the last stretch counts for either of them, and each
-    /// sees the other's.
+    /// Two processes read their clocks a tick apart: no end of the last window generation counts for either of them,
+    /// and each sees the other's.
     @Test func clocksATickApartAgree() {
         let bench = Bench()
         for _ in 0..<100 {
             bench.fail(3)
-            bench.stretch += 1
+            bench.windowGeneration += 1
             bench.pass(-1)
             #expect(bench.bad == 0)
             bench.fail(2)
@@ -126,12 +126,12 @@ import Testing
     }
 
     /// A thread was stopped after it had read its clock: the newer word stays.
-    @Test func aLateAdderOfAnOldStretchChangesNothing() {
+    @Test func aLateAdderOfAnOldGenerationChangesNothing() {
         let bench = Bench()
         bench.fail(4)
         let old = bench.tick
         for number in 1...400 as ClosedRange<Int64> {
-            bench.stretch += 1
+            bench.windowGeneration += 1
             bench.fail(2)
             _ = bench.ring.addBad(at: old)
             bench.ring.addGood(9, at: old)
@@ -142,15 +142,15 @@ import Testing
 
     @Test func ticksRunOver() {
         let bench = Bench()
-        bench.stretch = (1 << 36) / 18 - 3
+        bench.windowGeneration = (1 << 36) / 18 - 3
         for _ in 0..<6 {
             bench.fill()
             #expect(bench.bad == 160)
-            bench.stretch += 1
+            bench.windowGeneration += 1
             #expect(bench.bad == 0)
             bench.fail(3)
             #expect(bench.bad == 3)
-            bench.stretch += 1
+            bench.windowGeneration += 1
         }
     }
 
@@ -175,7 +175,7 @@ import Testing
             for _ in 0..<4 {
                 group.addTask {
                     for call in 0..<20_000 {
-                        let tick = ring.ticks.tick(at: Int64(call / 10_000) * 5_400_000_000, inStretch: 1)
+                        let tick = ring.ticks.tick(at: Int64(call / 10_000) * 5_400_000_000, inGeneration: 1)
                         while !ring.addBad(at: tick) {}
                         ring.addGood(2, at: tick)
                     }
@@ -206,14 +206,14 @@ import Testing
             let bench = Bench()
             let counts = CircuitCounts()
             counts.know(
-                birth: 7, Rules(.init(name: "a", trip: .failureRate(1, minimumCalls: 99, within: .seconds(16)))),
+                incarnation: 7, Rules(.init(name: "a", trip: .failureRate(1, minimumCalls: 99, within: .seconds(16)))),
                 epoch: 5)
             let counters = counts.makeCellPair(on: nil, making: .alone)
             let counter = try #require(counters.own)
             func add(good: UInt64, bad: Int) {
-                // The first stretch of this process.
-                counter.addToWindows(good: good, inStretch: 1, at: bench.now)
-                for _ in 0..<bad { _ = counter.addToWindows(.failed, by: 1, inStretch: 1, at: bench.now) }
+                // The first window generation of this process.
+                counter.addToWindows(good: good, inGeneration: 1, at: bench.now)
+                for _ in 0..<bad { _ = counter.addToWindows(.failed, by: 1, inGeneration: 1, at: bench.now) }
             }
             for _ in 0..<17 {
                 add(good: 5, bad: 1)
@@ -224,7 +224,7 @@ import Testing
             Hook.install { name in
                 guard name == "ring.summing", goesOn.exchange(false, ordering: .relaxed) else { return }
                 bench.pass(1)
-                counter.addToWindows(good: 1, inStretch: 1, at: bench.now)
+                counter.addToWindows(good: 1, inGeneration: 1, at: bench.now)
             }
             // The window of the new tick: its own call, and those of sixteen ticks before.
             let sums = counts.sums(since: 5, of: counter) { bench.now }
@@ -269,7 +269,8 @@ import Testing
     @Test func sumsOfTicksThatEndTooFastDecideNothing() {
         let counts = CircuitCounts()
         counts.know(
-            birth: 7, Rules(.init(name: "a", trip: .failureRate(1, minimumCalls: 1, within: .seconds(16)))), epoch: 5)
+            incarnation: 7, Rules(.init(name: "a", trip: .failureRate(1, minimumCalls: 1, within: .seconds(16)))),
+            epoch: 5)
         counts.fail()
         let bench = Bench()
         let sums = counts.sums(
@@ -287,11 +288,11 @@ import Testing
     @Test(arguments: [(500, 0), (0, 3_600), (1, 0)] as [(Int64, Int64)])
     func wordsOfTheFutureAreBegunAnew(stretches: Int64, ticks: Int64) {
         let bench = Bench()
-        bench.stretch += stretches
+        bench.windowGeneration += stretches
         bench.pass(ticks)
         bench.fill()
         bench.succeed(50)
-        bench.stretch -= stretches
+        bench.windowGeneration -= stretches
         bench.pass(-ticks - 20)
         bench.fail(10)
         bench.succeed(30)
@@ -301,28 +302,28 @@ import Testing
         #expect(bench.bad == 20 && bench.good == 30)
     }
 
-    /// What looks like the future is the circuit's next stretch, which this thread does not know yet.
-    @Test func wordsOfALaterStretchStay() {
+    /// What looks like the future is the circuit's next window generation, which this thread does not know yet.
+    @Test func wordsOfALaterGenerationStay() {
         let bench = Bench()
-        bench.stretch = 7
+        bench.windowGeneration = 7
         bench.fill()
         bench.fail(10)
         let known = bench.bad
-        bench.stretch = 6
+        bench.windowGeneration = 6
         bench.isPresent = false
         bench.fail(100)
         _ = bench.sums
-        bench.stretch = 7
+        bench.windowGeneration = 7
         #expect(bench.bad == known)
     }
 
     /// Another process has cleared the word already, and counts: the thread that judged the old one leaves the new one.
     @Test func aWordThatChangesWhileItIsJudgedStays() {
         let bench = Bench()
-        bench.stretch = 500
+        bench.windowGeneration = 500
         bench.fail()
         let place = 1 + Int(bench.tick % 17)
-        bench.stretch = 3
+        bench.windowGeneration = 3
         let isAny = bench.ring.dropTheFuture {
             bench.ring.words[place] = TickWord(tick: bench.tick, number: 5).raw
             return bench.tick
@@ -336,7 +337,7 @@ import Testing
             let bench = Bench(window: Self.windows[round % Self.windows.count])
             for word in 0..<Ring.words { bench.ring.words[word] = round % 3 == 0 ? .max : random.next() }
             bench.now = [Int64.min, -1, 0, .max, Int64(bitPattern: random.next())][round % 5]
-            bench.stretch = [Int64.min, -1, 0, .max, 7][round % 4]
+            bench.windowGeneration = [Int64.min, -1, 0, .max, 7][round % 4]
             bench.fail()
             bench.succeed(.max)
             _ = bench.sums
@@ -358,7 +359,7 @@ import Testing
         reporters.note(7, at: 118)
         #expect(reporters.workers(at: 118).contains(7) && reporters.workers(at: 118).count == 16)
         #expect(reporters.workers(at: 127) == [7], "the others' ends are out of the window")
-        #expect(reporters.workers(at: 118 + 18).isEmpty, "the circuit's next stretch")
+        #expect(reporters.workers(at: 118 + 18).isEmpty, "the circuit's next windowGeneration")
         // A stamp of the future is damage: its cell is taken first.
         reporters.words[1] = TickWord(tick: 5_000, number: TickWord(raw: reporters.words[1]).number).raw
         reporters.note(99, at: 118)

@@ -100,7 +100,7 @@ import Darwin
             let seats = try Self.sit(board, 1)
             let bell = try #require(seats.bell)
             #expect(!seats.isMoved)
-            _ = try place.open(birth: 8)
+            _ = try place.open(incarnation: 8)
             #expect(seats.isMoved && seats.bell != bell)
         }
     }

@@ -22,7 +22,7 @@ import Darwin
             let (measuring, other) = (CircuitCounts(), CircuitCounts())
             measuring.measureDurations()
             for counts in [measuring, other] {
-                counts.know(birth: 7, Self.rules, epoch: 5)
+                counts.know(incarnation: 7, Self.rules, epoch: 5)
                 counts.fail(on: board)
             }
             measuring.durations.add(7)
@@ -44,32 +44,34 @@ import Darwin
     /// A walk goes on behind the place where the last one stopped, so that no circuit waits for ever.
     @Test func aWalkOverTheBoardGoesOnWhereTheLastOneStopped() throws {
         try BoardPlace.withBoard { place, board in
-            let births = (1...700).map { Int64($0) }
-            for birth in births { try place.counter(board, birth, CountingRules()).addToTotals(.failed) }
+            let incarnations = (1...700).map { Int64($0) }
+            for incarnation in incarnations {
+                try place.counter(board, incarnation, CountingRules()).addToTotals(.failed)
+            }
             var (seen, start) = ([Int64](), 0)
             for _ in 0..<7 {
                 let walk = board.unsaved(from: start, atMost: 100)
-                seen += walk.tallies.map(\.birth)
+                seen += walk.tallies.map(\.incarnation)
                 start = walk.next ?? 0
                 // Those that were told first change all the time.
                 board.noteSaved(walk.tallies)
-                for birth in births.prefix(100) {
-                    try place.counter(board, birth, CountingRules()).addToTotals(.failed)
+                for incarnation in incarnations.prefix(100) {
+                    try place.counter(board, incarnation, CountingRules()).addToTotals(.failed)
                 }
             }
             #expect(Set(seen).count == 700 && seen.count == 700)
         }
     }
 
-    /// The circuit's birth was read after its calls were counted.
-    @Test func whatWasCountedBeforeTheBirthWasKnownIsTold() {
+    /// The circuit's incarnation was read after its calls were counted.
+    @Test func whatWasCountedBeforeTheIncarnationWasKnownIsTold() {
         let counts = CircuitCounts()
-        counts.know(birth: nil, Self.rules, epoch: 5)
+        counts.know(incarnation: nil, Self.rules, epoch: 5)
         counts.fail()
         #expect(counts.takeOwn(by: 1) == nil)
-        counts.know(birth: 7, Self.rules, epoch: 5)
+        counts.know(incarnation: 7, Self.rules, epoch: 5)
         let tally = counts.takeOwn(by: 1)
-        #expect(tally?.totals?.failed == 1 && tally?.birth == 7)
+        #expect(tally?.totals?.failed == 1 && tally?.incarnation == 7)
     }
 
     /// A circuit is forgotten while a thread makes counters for it, and another one gets its name: nobody can be told
@@ -77,11 +79,11 @@ import Darwin
     @Test func callsOfAFormerCircuitWaitForNobody() async {
         await #expect(processExitsWith: .success) {
             let counts = CircuitCounts()
-            counts.know(birth: 7, Self.rules, epoch: 5)
+            counts.know(incarnation: 7, Self.rules, epoch: 5)
             Hook.install { name in
                 guard name == "cells.making" else { return }
                 Hook.install(nil)
-                counts.know(birth: 8, Self.rules, epoch: 6)
+                counts.know(incarnation: 8, Self.rules, epoch: 6)
             }
             counts.fail()
             #expect(counts.takeOwn(by: 1) == nil)
@@ -91,15 +93,16 @@ import Darwin
         }
     }
 
-    /// Another thread learns the birth and counts, while this one makes counters for the circuit that nobody knew.
+    /// Another thread learns the incarnation and counts, while this one makes counters for the circuit that nobody
+    /// knew.
     @Test func callsBesideTheFirstReadAreKept() async {
         await #expect(processExitsWith: .success) {
             let counts = CircuitCounts()
-            counts.know(birth: nil, Self.rules, epoch: 0)
+            counts.know(incarnation: nil, Self.rules, epoch: 0)
             Hook.install { name in
                 guard name == "cells.making" else { return }
                 Hook.install(nil)
-                counts.know(birth: 7, Self.rules, epoch: 5)
+                counts.know(incarnation: 7, Self.rules, epoch: 5)
                 for _ in 0..<3 { counts.fail() }
             }
             counts.fail()
@@ -134,10 +137,10 @@ import Darwin
         let used = try fixture.breaker("used")
         await used.recordFailure(CallFailure())
         let board = try #require(core.counting.board)
-        let birth = try #require(Foreign.number(path, "SELECT birth FROM circuit WHERE name = 'left'"))
+        let incarnation = try #require(Foreign.number(path, "SELECT incarnation FROM circuit WHERE name = 'left'"))
         let id = try #require(Foreign.number(path, "SELECT id FROM circuit WHERE name = 'left'"))
         let dead = try CircuitCells(
-            ofID: id, birth: birth, CountingRules(measuresDurations: true), on: board, making: .alone)
+            ofID: id, incarnation: incarnation, CountingRules(measuresDurations: true), on: board, making: .alone)
         dead.addToTotals(.failed)
         let durations = DurationLane()
         _ = durations.open()
@@ -147,7 +150,7 @@ import Darwin
         let isTold = await eventually {
             fixture.clock.advance(by: .seconds(5))
             core.saveTalliesIfDue()
-            return Foreign.value(path, "SELECT sum(failed) FROM tally") == "2"
+            return Foreign.value(path, "SELECT sum(failed) FROM counters") == "2"
         }
         #expect(isTold)
         #expect(Foreign.value(path, "SELECT group_concat(count) FROM duration") == "3,6000")
@@ -166,7 +169,7 @@ import Darwin
         try await next.ask("breaker other failures=3")
         let isTold = await eventually {
             place.clock.advance(by: .seconds(5))
-            return Foreign.value(place.store, "SELECT group_concat(failed) FROM tally") == "3,4"
+            return Foreign.value(place.store, "SELECT group_concat(failed) FROM counters") == "3,4"
         }
         #expect(isTold)
         #expect(await next.quit() == 0)
@@ -214,10 +217,10 @@ import Darwin
         }
         try lock.release()
         let path = fixture.store.backend.file.path
-        #expect(await eventually { Foreign.value(path, "SELECT sum(failed) FROM tally") != nil })
+        #expect(await eventually { Foreign.value(path, "SELECT sum(failed) FROM counters") != nil })
         // All that was posted before has been committed by then.
         try await core.commit(until: Deadline(after: .hangLimit)) { _ in }
-        #expect(Foreign.value(path, "SELECT sum(failed) FROM tally") == "1")
+        #expect(Foreign.value(path, "SELECT sum(failed) FROM counters") == "1")
     }
 
     /// Processes without a board are killed: the file does not grow with each of them, and keeps what they told.
@@ -230,13 +233,13 @@ import Darwin
             try await workers.ask("fail users 3")
             let isTold = await eventually {
                 place.clock.advance(by: .seconds(5))
-                return Foreign.value(place.store, "SELECT sum(failed) FROM tally") == "\(round * 6)"
+                return Foreign.value(place.store, "SELECT sum(failed) FROM counters") == "\(round * 6)"
             }
             #expect(isTold)
             for worker in workers { await worker.die() }
         }
         let next = try await place.openWorker()
-        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM tally") == "0")
+        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM counters") == "0")
         #expect(Foreign.value(place.store, "SELECT group_concat(DISTINCT board) FROM duration") == "0")
         try await next.ask("breaker users failures=1000")
         #expect(try await next.ask("totals users").number("failed") == 12)
@@ -251,7 +254,7 @@ import Darwin
         func isTold(_ failed: Int) async -> Bool {
             await eventually {
                 place.clock.advance(by: .seconds(5))
-                return Foreign.value(place.store, "SELECT sum(failed) FROM tally") == "\(failed)"
+                return Foreign.value(place.store, "SELECT sum(failed) FROM counters") == "\(failed)"
             }
         }
         try await worker.ask("fail users 3")
@@ -263,14 +266,14 @@ import Darwin
             try connection.configureForSharing()
             try Database(connection).removeWorker(id, at: StoreTime(microseconds: 1))
         }
-        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM tally") == "0")
+        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM counters") == "0")
         worker.goOn()
         try await worker.ask("fail users 4")
         if !leavesAtOnce { #expect(await isTold(7)) }
         try await worker.ask("fail users 5")
         #expect(await worker.quit() == 0)
-        #expect(Foreign.value(place.store, "SELECT sum(failed) FROM tally") == "12")
-        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM tally") == "0")
+        #expect(Foreign.value(place.store, "SELECT sum(failed) FROM counters") == "12")
+        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM counters") == "0")
         #expect(Foreign.value(place.store, "SELECT sum(count) FROM duration WHERE bucket < 16") == "12")
     }
 }

@@ -108,12 +108,12 @@ import Darwin
             let own = piece.tallies.count { $0.own != nil }
             #expect(own <= StoreCounts.mostAtOnce && piece.tallies.count - own <= StoreCounts.mostAtOnce)
             core.counting.noteSaved(piece)
-            told += piece.tallies.map(\.birth)
+            told += piece.tallies.map(\.incarnation)
         }
         #expect(Set(told).count == told.count)
         // The store's own thread may have looked meanwhile, and have told the file a piece.
         let all = await eventually {
-            let inFile = Foreign.number(path, "SELECT count(DISTINCT circuit) FROM tally") ?? 0
+            let inFile = Foreign.number(path, "SELECT count(DISTINCT circuit) FROM counters") ?? 0
             return told.count + Int(inFile) >= count
         }
         #expect(all)
@@ -125,8 +125,10 @@ import Darwin
         #expect(isNothingLeft)
     }
 
-    /// A birth that no circuit has would lead to the cell of another circuit, or to a cell of another kind.
-    @Test(arguments: [0, -1, 1 << 62, Int64.min, .max]) func anImpossibleBirthIsNotTaken(birth: Int64) async throws {
+    /// A incarnation that no circuit has would lead to the cell of another circuit, or to a cell of another kind.
+    @Test(arguments: [0, -1, 1 << 62, Int64.min, .max]) func anImpossibleIncarnationIsNotTaken(
+        incarnation: Int64
+    ) async throws {
         let path = try Workplace.here.store
         let names = ["a", "b"]
         let rule = TripRule.failureRate(0.9, minimumCalls: 50, within: .seconds(10))
@@ -134,7 +136,7 @@ import Darwin
         let first = try Self.open(path)
         for name in names { _ = try first.breaker(.init(name: name, trip: rule, slow: slow)) }
         first.close()
-        Foreign.run(path, "UPDATE circuit SET birth = \(birth) WHERE name = 'a'")
+        Foreign.run(path, "UPDATE circuit SET incarnation = \(incarnation) WHERE name = 'a'")
         let store = try Self.open(path)
         defer { store.close() }
         for (name, failures) in zip(names, [3, 2]) {
@@ -229,14 +231,14 @@ import Darwin
         let totals = try await store.circuit(named: "a")?.totals
         #expect(totals?.succeeded == 6 && totals?.failed == 3)
         #expect(totals?.durations?.counts.reduce(0, +) == 9)
-        #expect(Foreign.value(path, "SELECT group_concat(board) FROM tally") == "0")
+        #expect(Foreign.value(path, "SELECT group_concat(board) FROM counters") == "0")
         #expect(Foreign.value(path, "SELECT group_concat(DISTINCT board) FROM duration") == "0")
         // The greatest number there is stays one.
-        Foreign.run(path, "UPDATE tally SET succeeded = 9223372036854775806", keepsLog: true)
+        Foreign.run(path, "UPDATE counters SET succeeded = 9223372036854775806", keepsLog: true)
         let breaker = try store.breaker(named: "a")
         for _ in 0..<3 { try? await breaker.run {} }
         store.close()
-        #expect(Foreign.value(path, "SELECT succeeded FROM tally") == "9223372036854775807")
+        #expect(Foreign.value(path, "SELECT succeeded FROM counters") == "9223372036854775807")
     }
 
     /// No worker has such a number: the kernel says neither that the byte is locked nor that it is free.

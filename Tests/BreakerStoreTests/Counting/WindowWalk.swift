@@ -47,8 +47,8 @@ struct WindowWalk {
     private let counter: CircuitCells
     private var processes: [Process] = []
     private var now: Int64 = 1_000_000_000
-    private var stretch: Int64 = 1
-    private var stretchStart: Int64 = 1_000_000_000
+    private var windowGeneration: Int64 = 1
+    private var generationStart: Int64 = 1_000_000_000
     private var failures: [Int64] = []
     private var successes: [Int64] = []
     /// When each process published.
@@ -87,7 +87,7 @@ struct WindowWalk {
                 }
             }
             if process.nextTick <= self.now {
-                self.counter.publish(process.lanes, stretch: self.stretch) { [now = self.now] in now }
+                self.counter.publish(process.lanes, windowGeneration: self.windowGeneration) { [now = self.now] in now }
                 self.publishes[index].append(self.now)
                 process.nextTick = self.now + self.tick + Int64(self.random.number(in: 0...Int(self.tick / 4)))
             }
@@ -99,7 +99,7 @@ struct WindowWalk {
         self.failures.append(self.now)
         if self.publishes[index].last != self.now { self.publishes[index].append(self.now) }
         self.counter.count(
-            .failed, by: Int64(index + 1), stretch: self.stretch, lanes: process.lanes
+            .failed, by: Int64(index + 1), windowGeneration: self.windowGeneration, lanes: process.lanes
         ) { [now = self.now] in now }
     }
 
@@ -115,8 +115,8 @@ struct WindowWalk {
             process.stoppedUntil = self.now + self.tick * Int64(self.random.number(in: 1...4))
         case 13: self.now += self.window + self.tick
         case 14:
-            self.stretch += 1
-            self.stretchStart = self.now
+            self.windowGeneration += 1
+            self.generationStart = self.now
             self.failures = []
         default: break
         }
@@ -143,11 +143,12 @@ struct WindowWalk {
             times.countOfSorted(before: to + 1) - times.countOfSorted(before: from)
         }
         return Judgement(
-            sums: self.counter.sums(stretch: self.stretch, at: self.now).failed,
+            sums: self.counter.sums(windowGeneration: self.windowGeneration, at: self.now).failed,
             mostFailures: count(self.failures, self.now - self.window - gap, self.now),
             leastFailures: count(self.failures, self.now - self.window + gap, self.now),
             // What the lanes still have when the circuit changes its state counts as of afterwards.
-            mostSuccesses: count(self.successes, max(self.now - self.window, self.stretchStart) - gap, self.now),
-            leastSuccesses: count(self.successes, max(self.now - self.window, self.stretchStart) + gap, self.now - gap))
+            mostSuccesses: count(self.successes, max(self.now - self.window, self.generationStart) - gap, self.now),
+            leastSuccesses: count(
+                self.successes, max(self.now - self.window, self.generationStart) + gap, self.now - gap))
     }
 }

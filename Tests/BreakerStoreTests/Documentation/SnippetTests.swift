@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(.ownDirectory) func plannedMigration() async throws {
-        let path = try OlderFileTests.make("1.1")
+        let path = try OlderFileTests.make("2.1")
         let store = try CircuitStore(path: path, configuration: ReliabilitySnippets.plannedMigration())
         defer { store.close() }
         #expect(ReliabilitySnippets.health(store).contains("olderSchema"))

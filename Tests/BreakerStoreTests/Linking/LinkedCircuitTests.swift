@@ -138,7 +138,7 @@ import Testing
         _ = try self.fixture.breaker()
         try self.store.reset("a", by: "ann")
         _ = try self.store.forget([.named("a")], evenIfInUse: true)
-        #expect(Foreign.value(self.store.path, "SELECT count(*) FROM word") == "0")
+        #expect(Foreign.value(self.store.path, "SELECT count(*) FROM command") == "0")
         _ = try self.store.breaker(Stores.config("a", maxFailures: 7))
         let seen = try self.seen()
         #expect(seen.transition == nil)
@@ -172,8 +172,8 @@ import Testing
         Foreign.run(
             self.store.path,
             """
-            INSERT INTO tally SELECT id, 5, 0, 0, 0, 0, 1000 FROM circuit;
-            INSERT INTO tally SELECT id, 6, 0, 0, 0, 0, -7 FROM circuit
+            INSERT INTO counters SELECT id, 5, 0, 0, 0, 0, 1000 FROM circuit;
+            INSERT INTO counters SELECT id, 6, 0, 0, 0, 0, -7 FROM circuit
             """)
         #expect(try self.seen().refusals == 1_007)
         #expect(try self.store.circuit(named: "a")?.refusals == 1_007)

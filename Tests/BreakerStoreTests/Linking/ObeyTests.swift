@@ -37,7 +37,7 @@ import Testing
             self.place.store,
             """
             SELECT (SELECT count(*) FROM event) || ' ' || (SELECT count(*) FROM failure) || ' ' ||
-            (SELECT count(*) FROM probe) || ' ' || (SELECT count(said_at) FROM word)
+            (SELECT count(*) FROM probe) || ' ' || (SELECT count(lamport_time) FROM command)
             """)
         return "\(try #require(row)) \(try #require(others))"
     }

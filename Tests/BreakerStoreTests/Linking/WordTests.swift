@@ -99,7 +99,7 @@ import Testing
         for number in 0..<5 {
             Foreign.run(
                 self.store.path,
-                "INSERT INTO word VALUES (1, 'a kind \(number)', 1, NULL, 0, \(number), NULL, NULL, NULL, NULL)")
+                "INSERT INTO command VALUES (1, 'a kind \(number)', 1, NULL, 0, \(number), NULL, NULL, NULL, NULL)")
         }
         try self.store.hold("a", .open)
         #expect(try self.stamp(1) && !self.stamp(1))

@@ -39,6 +39,22 @@ final class Foreign {
         return unsafe String(cString: text)
     }
 
+    /// All rows with all columns, as texts.
+    func rows(_ sql: String) -> [[String?]] {
+        var statement: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v2(self.handle, sql, -1, &statement, nil)
+        if code != SQLITE_OK { Issue.record("\(sql): \(unsafe String(cString: sqlite3_errmsg(self.handle)))") }
+        defer { unsafe sqlite3_finalize(statement) }
+        var rows: [[String?]] = []
+        while unsafe sqlite3_step(statement) == SQLITE_ROW {
+            rows.append(
+                (0..<(unsafe sqlite3_column_count(statement))).map { column in
+                    unsafe sqlite3_column_text(statement, column).map { unsafe String(cString: $0) }
+                })
+        }
+        return rows
+    }
+
     static func run(_ path: String, _ sql: String, keepsLog: Bool = false) {
         Foreign(path, keepsLog: keepsLog).run(sql)
     }
@@ -49,4 +65,6 @@ final class Foreign {
     }
 
     static func value(_ path: String, _ sql: String) -> String? { Foreign(path).value(sql) }
+
+    static func rows(_ path: String, _ sql: String) -> [[String?]] { Foreign(path).rows(sql) }
 }

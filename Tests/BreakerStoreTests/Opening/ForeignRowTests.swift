@@ -8,13 +8,16 @@ import Testing
     static let changes = [
         "UPDATE circuit SET state = 'ajar'", "UPDATE circuit SET state = ''", "UPDATE circuit SET state = 'open'",
         "UPDATE circuit SET state = 'open' || char(0) || 'x', open_until = 1",
-        "UPDATE circuit SET open_until = 9223372036854775807", "UPDATE circuit SET rule = 'never'",
-        "UPDATE circuit SET rule_count = -1", "UPDATE circuit SET rule_count = 9223372036854775807",
-        "UPDATE circuit SET rule_window = -9223372036854775808", "UPDATE circuit SET recovery = 0",
-        "UPDATE circuit SET recovery_multiplier = -1e308", "UPDATE circuit SET recovery_multiplier = 9e999",
-        "UPDATE circuit SET recovery_jitter = 7", "UPDATE circuit SET recovery_cap = -5",
-        "UPDATE circuit SET probe_limit = -1", "UPDATE circuit SET probe_lease = 9223372036854775807",
-        "UPDATE circuit SET minimum_reporters = 0", "UPDATE circuit SET successes = -9, state = 'half-open'",
+        "UPDATE circuit SET open_until = 9223372036854775807", "UPDATE circuit SET rules = ''",
+        "UPDATE circuit SET rules = 'null'", "UPDATE circuit SET rules = json_set(rules, '$.trip.rule', 'never')",
+        "UPDATE circuit SET rules = json_set(rules, '$.trip.count', -1)",
+        "UPDATE circuit SET rules = json_set(rules, '$.trip.count', 9223372036854775807)",
+        "UPDATE circuit SET rules = json_set(rules, '$.trip.windowMicroseconds', -9223372036854775808)",
+        "UPDATE circuit SET rules = json_set(rules, '$.recovery.multiplier', -1e308)",
+        "UPDATE circuit SET rules = json_set(rules, '$.!new', 1)",
+        "UPDATE circuit SET rules = rules || '}'", "UPDATE circuit SET rules = CAST(x'7bff7d' AS TEXT)",
+        "UPDATE circuit SET rules = substr(rules, 1, 40)", "UPDATE circuit SET mode = 'sleeping'",
+        "UPDATE circuit SET successes = -9, state = 'half-open'",
         "UPDATE circuit SET trips = 9223372036854775807", "UPDATE circuit SET trips = -9223372036854775808",
         "UPDATE circuit SET epoch = 9223372036854775807", "UPDATE circuit SET epoch = -9223372036854775808",
         "UPDATE circuit SET since = 9223372036854775807", "UPDATE circuit SET since = -9223372036854775808",
@@ -22,7 +25,7 @@ import Testing
         "UPDATE circuit SET hold = 'open', hold_since = 9223372036854775807, hold_until = -9223372036854775808",
         "UPDATE circuit SET hold = 'closed', hold_since = 1, hold_until = 9223372036854775807",
         "UPDATE circuit SET name = 'a' || char(0) || 'b'", "UPDATE circuit SET name = ''",
-        "UPDATE circuit SET name = CAST(x'ff61fe' AS TEXT)", "UPDATE circuit SET label = CAST(x'00ff' AS TEXT)",
+        "UPDATE circuit SET name = CAST(x'ff61fe' AS TEXT)", "UPDATE circuit SET group_name = CAST(x'00ff' AS TEXT)",
         "UPDATE circuit SET last_error = 'x' || char(0) || 'y'", "UPDATE circuit SET last_error = zeroblob(9) || 'y'",
         "INSERT INTO failure VALUES (1, 9223372036854775807, -1, -1), (1, -9223372036854775808, 0, 0)",
         "INSERT INTO probe VALUES (1, -5, -7, NULL, NULL, 9223372036854775807, -9223372036854775808)",
@@ -84,9 +87,9 @@ import Testing
     /// Whoever adds to such a number would be refused by the table each time, also the process that opens the file.
     @Test(arguments: [
         ("transition", "INSERT INTO transition SELECT id, 'tripped', 0.5 FROM circuit"),
-        ("tally", "INSERT INTO tally SELECT id, 5000000000, 'x', 0, 0, 0, 0.5 FROM circuit"),
+        ("counters", "INSERT INTO counters SELECT id, 5000000000, 'x', 0, 0, 0, 0.5 FROM circuit"),
         ("duration", "INSERT INTO duration SELECT id, 5000000000, 0, 0.5 FROM circuit"),
-        ("word", "INSERT INTO word SELECT id, 'hold', 1, 'x', 0, 0.5, NULL, NULL, NULL, NULL FROM circuit"),
+        ("command", "INSERT INTO command SELECT id, 'hold', 1, 'x', 0, 0.5, NULL, NULL, NULL, NULL FROM circuit"),
     ])
     func aCountOfAnotherTypeIsRemoved(table: String, row: String) throws {
         let path = try Workplace.here.directory + "/a.db"

@@ -10,11 +10,11 @@ import Testing
         await #expect(processExitsWith: .success) { KilledOpening.checkEveryStep { _ in } }
     }
 
-    /// A store of schema 1.0 with a circuit: all that it holds is kept.
+    /// A store of schema 2.0 with a circuit: all that it holds is kept.
     @Test func migrationOfAStore() async {
         await #expect(processExitsWith: .success) {
             let kept = """
-                SELECT name || rule_count || state || hold || hold_by || (SELECT count(*) FROM failure) ||
+                SELECT name || (rules ->> '$.trip.count') || state || hold || hold_by || (SELECT count(*) FROM failure) ||
                 (SELECT group_concat(kind) FROM event WHERE circuit = 'old') FROM circuit WHERE name = 'old'
                 """
             KilledOpening.checkEveryStep(
@@ -28,9 +28,13 @@ import Testing
                         path,
                         """
                         PRAGMA journal_mode = WAL;
-                        INSERT INTO clock VALUES (1, 'manual-boot-0', 5, 9, 3);
-                        INSERT INTO circuit VALUES (7, 'old', NULL, 'failures', 4, 60000000, 30000000, 1, 600000000, 0,
-                        1, 1, 30000000, 1, 'closed', 3, 3, NULL, 0, 0, NULL, 'E', 'open', 5, NULL, 'Ann', 'storm', 0, 3);
+                        INSERT INTO clock VALUES (1, 'manual-boot-0', 5, 9, 3, 77, 9, 9);
+                        INSERT INTO circuit (id, name, birth, registered, mode, rule, rule_count, rule_window, recovery,
+                        recovery_multiplier, recovery_cap, recovery_jitter, outage_cap, probe_limit, probe_successes,
+                        probe_lease, minimum_reporters, state, since, epoch, stretch, successes, trips, last_error, hold,
+                        hold_since, hold_by, hold_reason) VALUES (7, 'old', 5, 3, 'enforcing', 'failures', 4, 60000000,
+                        30000000, 1, 600000000, 0, 3600000000, 1, 1, 30000000, 1, 'closed', 3, 3, 1, 0, 0, 'E', 'open',
+                        5, 'Ann', 'storm');
                         INSERT INTO failure VALUES (7, 4, 1, 1), (7, 5, 1, 2);
                         INSERT INTO event (circuit, kind, at) VALUES ('old', 'held', 5);
                         """

@@ -27,7 +27,7 @@ import Testing
                 "DROP INDEX event_by_circuit",
                 "CREATE INDEX event_by_circuit ON event (circuit, id)"
             ),
-            ("CREATE TABLE t (x); PRAGMA user_version = 7", "DROP TABLE t; PRAGMA user_version = 2001"),
+            ("CREATE TABLE t (x); PRAGMA user_version = -7", "DROP TABLE t; PRAGMA user_version = 3000"),
         ], [false, true])
     func comesBackOnceTheObjectIsAsItShouldBe(_ sql: (change: String, back: String), isOpen: Bool) async throws {
         let path = try Workplace.here.store
@@ -106,7 +106,7 @@ import Testing
         defer { store.close() }
         let breaker = try store.breaker(Stores.config("b"))
         await breaker.recordFailure()
-        Foreign.run(path, "PRAGMA user_version = 3000", keepsLog: true)
+        Foreign.run(path, "PRAGMA user_version = 4000", keepsLog: true)
         let events = Self.events(in: path)
         await breaker.recordFailure()
         #expect(Self.code(of: store) == .newerSchema, "\(store.health)")
@@ -114,7 +114,7 @@ import Testing
         #expect(!breaker.isCallPermitted)
         #expect(Self.events(in: path) == events)
         #expect(Foreign.value(path, "SELECT count(*) FROM failure") == "1")
-        Foreign.run(path, "PRAGMA user_version = 2001", keepsLog: true)
+        Foreign.run(path, "PRAGMA user_version = 3000", keepsLog: true)
         #expect(await eventually { store.isHealthy })
         #expect(await eventually { (try? store.circuit(named: "b")?.state) != .closed })
     }
@@ -126,7 +126,7 @@ import Testing
         defer { store.close() }
         let breaker = try store.breaker(Stores.config("b"))
         Foreign.run(
-            path, "PRAGMA user_version = 3000; ALTER TABLE failure RENAME TO other; CREATE TABLE failure (x)")
+            path, "PRAGMA user_version = 4000; ALTER TABLE failure RENAME TO other; CREATE TABLE failure (x)")
         await breaker.recordFailure()
         #expect(Self.code(of: store) == .newerSchema, "\(store.health)")
         #expect(await eventually { Self.code(of: store) == .newerSchema })

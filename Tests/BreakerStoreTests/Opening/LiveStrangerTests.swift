@@ -12,7 +12,7 @@ import Testing
         (Strangers.hot, "COMMIT"),
         ("\(Strangers.rollback); BEGIN EXCLUSIVE", "COMMIT"),
         (
-            "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 3000; \(Strangers.log)",
+            "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 4000; \(Strangers.log)",
             "INSERT INTO t VALUES (2)"
         ),
     ])
@@ -28,7 +28,7 @@ import Testing
                     return connection.value("PRAGMA quick_check") == "ok" ? 0 : 1
                 } besideItsPause: {
                     let bad = BadPathTests.Case(
-                        "", isLater ? .newerSchema : .notAStore, isLater ? "3.0" : "another program"
+                        "", isLater ? .newerSchema : .notAStore, isLater ? "4.0" : "another program"
                     ) { "\($0)/a.db" }
                     try bad.check(directory)
                 }
@@ -48,7 +48,7 @@ import Testing
                     return store.health == .closed ? 1 : 0
                 } besideItsPause: {
                     // Told is the version, which is asked for before the tables are compared.
-                    Foreign.run(path, "CREATE UNIQUE INDEX strange ON worker (pid); PRAGMA user_version = 3000")
+                    Foreign.run(path, "CREATE UNIQUE INDEX strange ON worker (pid); PRAGMA user_version = 4000")
                     let file = try StoreFile(resolving: path)
                     #expect(LockFile.content(at: file.lock).hasWorkers)
                     #expect(throws: BreakerStoreError.self) { try OpeningFacts.isStore(file) }
@@ -61,7 +61,7 @@ import Testing
                             Issue.record("opened with \(access)")
                         } catch {
                             #expect(error.code == .newerSchema, "\(error)")
-                            #expect(error.message.contains("3.0"), "\(error)")
+                            #expect(error.message.contains("4.0"), "\(error)")
                         }
                         #expect([Files.read(path), Files.read(file.log)] == before)
                     }

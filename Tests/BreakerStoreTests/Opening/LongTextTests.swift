@@ -24,7 +24,7 @@ import Testing
     private static let isMendedAtOnce = sqlite3_libversion_number() < 3_039_000
 
     static let circuitTexts = [
-        "last_error", "label", "hold_reason", "hold_by", "rule", "state", "name",
+        "last_error", "group_name", "hold_reason", "hold_by", "rules", "state", "name",
     ]
 
     /// A process that only reads says so.
@@ -160,7 +160,7 @@ import Testing
     /// after the opening.
     @Test(arguments: [
         "UPDATE circuit SET name = HUGE WHERE name = 'a'", "UPDATE event SET circuit = HUGE WHERE id = 1",
-        "INSERT INTO word SELECT id, HUGE, 1, NULL, 0, 0, NULL, NULL, NULL, NULL FROM circuit WHERE name = 'b'",
+        "INSERT INTO command SELECT id, HUGE, 1, NULL, 0, 0, NULL, NULL, NULL, NULL FROM circuit WHERE name = 'b'",
     ])
     func hugeKeyIsSetAside(sql: String) async throws {
         let path = try Self.make(sql.replacing("HUGE", with: "hex(zeroblob(20000000))"))

@@ -31,8 +31,6 @@ import Darwin
         return error
     }
 
-    private static func number(_ version: String) -> String { version == "1.0" ? "1000" : "1001" }
-
     /// What lies beside the older database.
     enum Beside: String, CaseIterable, Sendable {
         case nothing, lock, log, logAndIndex, indexAlone, hotJournal
@@ -79,7 +77,7 @@ import Darwin
     @Test(arguments: versions) func aTornFirstPageIsLeftAsItIs(version: String) throws {
         let path = try OlderFileTests.make(version)
         Files.write(LockFile.magic, to: path + "-lock")
-        Foreign.run(path, "PRAGMA user_version = \(Self.number(version))", keepsLog: true)
+        Foreign.run(path, "PRAGMA user_version = \(OlderFileTests.number(version))", keepsLog: true)
         var bytes = try #require(Files.read(path))
         bytes.replaceSubrange(0..<64, with: repeatElement(0x55, count: 64))
         Files.write(bytes, to: path)
@@ -138,7 +136,7 @@ import Darwin
             #expect(try await service.ask("call closed").number("ran") == 1)
             try await service.ask("fail closed")
         }
-        #expect(Foreign.value(path, "PRAGMA user_version") == Self.number(version))
+        #expect(Foreign.value(path, "PRAGMA user_version") == OlderFileTests.number(version))
         let migrator = try place.worker()
         try await migrator.ask("open \(path)")
         #expect(await migrator.quit() == 0)
@@ -155,7 +153,7 @@ import Darwin
         let store = try CircuitStore(path: place.store, configuration: Self.configuration())
         defer { store.close() }
         let breaker = try store.breaker(Stores.config(maxFailures: 100))
-        let backup = try OlderFileTests.make("1.1")
+        let backup = try OlderFileTests.make("2.1")
         let bytes = Files.read(backup)
         #expect(unsafe rename(backup, place.store) == 0)
         await breaker.recordFailure()

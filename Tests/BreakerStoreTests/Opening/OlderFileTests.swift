@@ -3,10 +3,10 @@ import Testing
 
 @testable import BreakerStore
 
-/// Files of schema 1.0 and 1.1, as killed workers of releases 0.1.2 and 0.4.3 have left them, are moved to this schema
-/// with all that they hold.
+/// Files of schema 2.0 and 2.1, as releases 0.5.0 and 0.5.1 have left them, are migrated to this schema with all that
+/// they hold; older ones are refused.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct OlderFileTests {
-    static let versions = ["1.0", "1.1"]
+    static let versions = ["2.0", "2.1"]
 
     /// Makes a file of that version; returns its path.
     static func make(_ version: String, adding sql: String = "") throws -> String {
@@ -17,72 +17,82 @@ import Testing
         return path
     }
 
-    /// What the step makes of it, before a worker sweeps what the dead have left.
-    private static func move(_ path: String) throws -> [String] {
+    static func number(_ version: String) -> String { version == "2.0" ? "2000" : "2001" }
+
+    /// Migrates the file, before a worker deletes what the dead have left.
+    private static func migrate(_ path: String) throws -> [String] {
         let connection = try Connection(path: path, access: .readWrite)
         return try Schema.migrate(connection, StoreFile(resolving: path))
     }
 
-    /// Instants are seconds of the first of January 2026.
-    private static let circuits = """
-        SELECT group_concat(line, char(10)) FROM (SELECT name || ': ' || mode || ' ' || rule || ' ' || rule_count || '/'
-        || (rule_window / 1000000) || ' ' || coalesce(rule_share, '-') || ' ' || coalesce(slow_threshold, '-') || ' '
-        || state || ' ' || ((epoch - 1767225600000000) / 1000000) || ' '
-        || coalesce((open_until - 1767225600000000) / 1000000, '-') || ' ' || trips || ' '
-        || coalesce((outage_since - 1767225600000000) / 1000000, '-') || ' ' || coalesce(hold, '-') || ' '
-        || coalesce(trip_reason, '-') AS line FROM circuit ORDER BY name)
+    /// All circuits, from columns that both schemas have and those whose names or places differ.
+    private static func circuits(_ columns: String) -> String {
         """
-    private static let tripped = "3 failures within 60 s, the last: Boom"
-    private static let shared = "4 of 4 calls (100 %) failed within 60 s, the last: Boom"
-    private static let expected = [
-        "1.0": [
-            "closed: enforcing failures 3/60 - - closed 0 - 0 - - -",
-            "forgotten: enforcing failures 3/60 - - closed 0 - 0 - - -",
-            "half-open: enforcing failures 3/60 - - open 1 31 1 1 - \(tripped)",
-            "held-closed: enforcing failures 3/60 - - closed 34 - 0 - closed -",
-            "held-open: enforcing failures 3/60 - - closed 34 - 0 - open -",
-            "in-a-row: enforcing failures 5/60 - - closed 0 - 0 - - -",
-            "open: enforcing failures 3/60 - - open 33 63 1 33 - \(tripped)",
-            "reset: enforcing failures 3/60 - - closed 34 - 0 - - -",
-        ],
-        "1.1": [
-            "closed: enforcing failures 3/60 - - closed 0 - 0 - - -",
-            "half-open: enforcing failures 3/60 - - half-open 32 - 1 1 - \(tripped)",
-            "held-closed: enforcing failures 3/60 - - closed 34 - 0 - closed -",
-            "held-open: enforcing failures 3/60 - - closed 34 - 0 - open -",
-            "in-a-row: enforcing consecutive 3/0 - - closed 0 - 0 - - -",
-            "open: enforcing failures 3/60 - - open 33 63 1 33 - \(tripped)",
-            "rate: enforcing rate 4/60 0.5 - open 34 94 1 34 - \(shared)",
-            "reset: enforcing failures 3/60 - - closed 34 - 0 - - -",
-            "slow: enforcing failures 3/60 - 100000 closed 0 - 0 - - -",
-            "watched: observing failures 3/60 - - open 34 74 1 34 - \(tripped)",
-            "watched-rate: observing rate 4/60 0.5 - open 34 74 1 34 - \(shared)",
-        ],
+        SELECT json_group_array(json_array(id, name, registered, mode, state, since, epoch, successes, trips, open_until,
+        forgotten_until, last_error, outage_since, outage_failed, outage_refused, trip_reason, trip_failed, trip_calls,
+        hold, hold_since, hold_until, hold_by, hold_reason, failures_since, \(columns)))
+        FROM (SELECT * FROM circuit ORDER BY id)
+        """
+    }
+
+    private static let older = circuits(
+        """
+        birth, label, stretch, stretch_failed, stretch_refused, failures,
+        CASE rule WHEN 'consecutive' THEN 'consecutiveFailures' WHEN 'rate' THEN 'failureRate' ELSE rule END, rule_count,
+        nullif(rule_window, 0), rule_share, slow_threshold, slow_share, slow_count, slow_window, recovery,
+        recovery_multiplier, recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters
+        """)
+    private static let newer = circuits(
+        """
+        incarnation, group_name, window_generation, generation_failed, generation_refused, failure_count,
+        rules ->> '$.trip.rule', coalesce(rules ->> '$.trip.count', rules ->> '$.trip.minimumCalls'),
+        rules ->> '$.trip.windowMicroseconds', rules ->> '$.trip.share', rules ->> '$.slow.thresholdMicroseconds',
+        rules ->> '$.slow.share', rules ->> '$.slow.minimumCalls', rules ->> '$.slow.windowMicroseconds',
+        rules ->> '$.recovery.timeoutMicroseconds', rules ->> '$.recovery.multiplier',
+        rules ->> '$.recovery.capMicroseconds', rules ->> '$.recovery.jitter', rules ->> '$.probes.limit',
+        rules ->> '$.probes.successesToClose', rules ->> '$.probes.leaseMicroseconds', rules ->> '$.minimumReporters'
+        """)
+
+    /// The rows of the other tables, in the older and in the newer schema.
+    private static let others: [(older: String, newer: String)] = [
+        ("SELECT * FROM clock", "SELECT * FROM clock"),
+        ("SELECT * FROM failure", "SELECT * FROM failure"), ("SELECT * FROM probe", "SELECT * FROM probe"),
+        ("SELECT * FROM worker", "SELECT * FROM worker"), ("SELECT * FROM event", "SELECT * FROM event"),
+        ("SELECT * FROM registration", "SELECT * FROM registration"),
+        ("SELECT * FROM tally", "SELECT * FROM counters"), ("SELECT * FROM duration", "SELECT * FROM duration"),
+        ("SELECT * FROM transition", "SELECT * FROM transition"), ("SELECT * FROM word", "SELECT * FROM command"),
+        (
+            "SELECT name, seq FROM sqlite_sequence ORDER BY name",
+            "SELECT name, seq FROM sqlite_sequence ORDER BY name"
+        ),
     ]
 
     @Test(arguments: Self.versions) func allIsKept(version: String) throws {
         let path = try Self.make(version)
-        func value(_ sql: String) -> String? { Foreign.value(path, sql) }
-        let counted = "SELECT group_concat(circuit || ' ' || at || ' ' || worker || ' ' || sequence) FROM failure"
-        let told = "SELECT group_concat(id || kind || at || coalesce(reason, '')) FROM event"
-        let numbers = "SELECT group_concat(name || seq) FROM (SELECT name, seq FROM sqlite_sequence ORDER BY name)"
-        let before = [counted, told, numbers].map(value)
-        #expect(try Self.move(path) == [])
-        #expect([counted, told, numbers].map(value) == before)
-        #expect(value(Self.circuits) == Self.expected[version]?.joined(separator: "\n"))
-        #expect(value("PRAGMA user_version") == "2001")
-        #expect(value("SELECT sum(refused) FROM tally") == (version == "1.0" ? "2" : nil))
-        if version == "1.1" { #expect(value("SELECT worker_name || (pid > 0) FROM probe") == "shop1") }
-        #expect(value("SELECT (reserved - 1767225600000000) / 1000000 FROM clock") == (version == "1.0" ? "47" : "34"))
-        #expect(value("SELECT birth > 0 AND wall = wall_at FROM clock") == "1")
-        // Workers that live now can't use the file any longer, and their rows say so.
-        #expect(value("SELECT group_concat(DISTINCT version) FROM worker") == "0.4 or older")
-        #expect(value("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'breakerstore%'") == "0")
+        let circuits = Foreign.value(path, Self.older)
+        #expect(circuits?.contains("failureRate") == true && circuits?.contains("consecutiveFailures") == true)
+        let others = Self.others.map { Foreign.rows(path, $0.older) }
+        let predecessors = version == "2.1" ? Foreign.rows(path, "SELECT * FROM predecessor") : []
+        #expect(others.allSatisfy { $0 != [] } && (version == "2.0" || predecessors.count == 2))
+        #expect(try Self.migrate(path) == [])
+        #expect(Foreign.value(path, Self.newer) == circuits)
+        for (pair, rows) in zip(Self.others, others) { #expect(Foreign.rows(path, pair.newer) == rows, "\(pair)") }
+        #expect(Foreign.rows(path, "SELECT * FROM predecessor") == predecessors)
+        #expect(Foreign.value(path, "PRAGMA user_version") == "3000")
+        #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'breakerstore%'") == "0")
         let connection = try Connection(path: path, access: .readWrite)
         #expect(try connection.verifySchema() == false)
+        // Registering the same rules changes nothing.
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let before = try store.circuits().filter { $0.name == "rate" }.map(\.config)
+        #expect(before.first?.trip.share == 0.3 && before.first?.recovery.multiplier == 1.7)
+        _ = try store.breakers(before)
+        #expect(try store.circuits().filter { $0.name == "rate" }.map(\.config) == before)
+        #expect(try store.history(of: "rate").allSatisfy { $0.kind != .configured })
     }
 
-    /// A large file is searched for keys that are too long, in the tables that its version has.
+    /// A large file is searched for keys that are too long.
     @Test(arguments: Self.versions) func aLargeFileIsWhole(version: String) throws {
         let path = try Self.make(
             version, adding: "UPDATE circuit SET last_error = hex(zeroblob(10000000)) WHERE name = 'open';")
@@ -93,19 +103,6 @@ import Testing
         Foreign.run(path, "UPDATE event SET circuit = hex(zeroblob(10000000)) WHERE id = 1")
         let error = #expect(throws: BreakerStoreError.self) { _ = try isWhole() }
         #expect(error?.code == .corrupt && error?.message.contains("a key is longer") == true)
-    }
-
-    /// A link tells the other hosts of a hold that somebody on this one has said before the move.
-    @Test(arguments: Self.versions) func aHoldIsAWord(version: String) throws {
-        let path = try Self.make(
-            version, adding: "UPDATE circuit SET hold_by = 'fleet: ann' WHERE name = 'held-closed';")
-        #expect(try Self.move(path) == [])
-        let words = """
-            SELECT group_concat(name || ' ' || kind || ' ' || word.hold || ' ' || (number > 0) || ' ' ||
-            (said_at IS NULL AND floor = 0 AND at = hold_since AND hold_for IS hold_until - hold_since
-            AND operator IS hold_by AND word.reason IS hold_reason)) FROM word JOIN circuit ON circuit.id = circuit
-            """
-        #expect(Foreign.value(path, words) == "held-open hold open 1 1")
     }
 
     /// The newest event is gone, and its number does not come again: readers ask for what is behind it.
@@ -120,8 +117,9 @@ import Testing
         #expect(store.isHealthy)
     }
 
-    /// What others have made is theirs, whether it works or not; only triggers on the tables go with these.
-    @Test(arguments: Self.versions) func whatOthersHaveMadeStays(version: String) throws {
+    /// Other programs' tables and views stay, whether they work or not; only triggers on tables that change go with
+    /// these.
+    @Test(arguments: Self.versions) func otherProgramsTablesStay(version: String) throws {
         let path = try Self.make(
             version,
             adding: """
@@ -141,15 +139,38 @@ import Testing
         let left = """
             SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY 1)
             """
-        #expect(Foreign.value(path, left) == "broken,names,own")
+        #expect(Foreign.value(path, left) == "broken,names,own,watch")
         #expect(Foreign.value(path, "SELECT group_concat(id || ' ' || circuit) FROM other") == "1 1,2 99")
         #expect(Foreign.value(path, "SELECT count(*) > 3 FROM names") == "1")
-        let told = try store.history(limit: 20).filter { $0.circuit == nil }.compactMap(\.reason)
-        #expect(told.contains { $0.contains("'broken', 'watch'") || $0.contains("'watch', 'broken'") }, "\(told)")
+        let reasons = try store.history(limit: 20).filter { $0.circuit == nil }.compactMap(\.reason)
+        #expect(reasons.contains { $0.hasSuffix("which never ran: 'broken'") }, "\(reasons)")
     }
 
-    /// A broken one is set aside with all its bytes, as one of this schema is.
-    @Test(arguments: Self.versions) func aBrokenOneIsSetAside(version: String) throws {
+    /// A row of a wrong type, and one that breaks a rule of its table, is left behind, and the others are migrated.
+    @Test(arguments: [
+        ("circuit", "circuit", "UPDATE circuit SET epoch = 'x' WHERE id = 1"),
+        ("circuit", "circuit", "UPDATE circuit SET trips = -1 WHERE id = 1"),
+        ("word", "command", "UPDATE word SET floor = 'x' WHERE number = 77"),
+    ])
+    func aBadRowIsLeftBehind(table: String, newTable: String, harm: String) throws {
+        let path = try Self.make("2.1")
+        let before = try #require(Foreign.number(path, "SELECT count(*) FROM \(table)"))
+        let text = try #require(Foreign.value(path, "SELECT sql FROM sqlite_schema WHERE name = '\(table)'"))
+        let texts = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql ="
+        Foreign.run(path, "\(texts) replace(replace(sql, ') STRICT,', ')'), ') STRICT', ')') WHERE name = '\(table)'")
+        Foreign.run(
+            path,
+            """
+            PRAGMA ignore_check_constraints = ON; \(harm);
+            \(texts) '\(text.replacing("'", with: "''"))' WHERE name = '\(table)'
+            """)
+        #expect(try Self.migrate(path) == [])
+        #expect(Foreign.value(path, "PRAGMA user_version") == "3000")
+        #expect(Foreign.number(path, "SELECT count(*) FROM \(newTable)") == before - 1)
+    }
+
+    /// A broken file is quarantined with all its bytes, as a broken file of this schema is.
+    @Test(arguments: Self.versions) func aBrokenFileIsQuarantined(version: String) throws {
         let path = try Self.make(version)
         Files.write(LockFile.magic, to: path + "-lock")
         var bytes = try #require(Files.read(path))
@@ -167,7 +188,7 @@ import Testing
     @Test(arguments: Self.versions) func aTornFirstPageIsInTheLog(version: String) throws {
         let path = try Self.make(version)
         Files.write(LockFile.magic, to: path + "-lock")
-        Foreign.run(path, "PRAGMA user_version = \(version == "1.0" ? 1_000 : 1_001)", keepsLog: true)
+        Foreign.run(path, "PRAGMA user_version = \(Self.number(version))", keepsLog: true)
         var bytes = try #require(Files.read(path))
         bytes.replaceSubrange(0..<64, with: repeatElement(0x55, count: 64))
         Files.write(bytes, to: path)
@@ -177,33 +198,35 @@ import Testing
         #expect(try store.circuit(named: "held-open")?.hold?.state == .open)
     }
 
-    /// Who only reads can't move the file, and says what is to be done.
-    @Test(arguments: Self.versions) func aReaderSaysWhoCanMoveIt(version: String) throws {
+    /// A process that only reads sees the circuits as they will be after the migration, and changes nothing.
+    @Test(arguments: Self.versions) func aReaderReadsIt(version: String) throws {
         let path = try Self.make(version)
-        let error = #expect(throws: BreakerStoreError.self) {
-            _ = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly)).circuits()
-        }
-        #expect(error?.message == "the file has schema \(version), which this program can't read")
-        #expect(error?.advice?.contains("moves it to schema 2.1") == true)
-        #expect(Foreign.value(path, "PRAGMA user_version") == (version == "1.0" ? "1000" : "1001"))
+        let reader = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly))
+        let before = try reader.circuits()
+        #expect(before.count == 11 && before.allSatisfy { $0.config.trip.share != nil || $0.config.trip.count != nil })
+        #expect(try reader.history(limit: 100).count > 5)
+        #expect(try reader.facts().schemaVersion == version)
+        #expect(Foreign.value(path, "PRAGMA user_version") == Self.number(version))
+        #expect(try Self.migrate(path) == [])
+        let after = try reader.circuits()
+        #expect(after.map(\.config) == before.map(\.config) && after.map(\.totals) == before.map(\.totals))
+        #expect(after.map(\.state) == before.map(\.state) && after.map(\.hold) == before.map(\.hold))
     }
 
-    /// A file of 0.5.0 gets the table that it lacks, and nothing else changes; what 0.5.0 has created has no creation.
-    @Test func aFileOfSchema20GetsOneTable() throws {
-        let path = try Workplace.here.directory + "/a.db"
+    /// Releases up to 0.4 have made such files: release 0.5 can migrate them.
+    @Test(arguments: [1_000, 1_001]) func aFileOfSchema1IsRefused(version: Int) async throws {
+        let path = try Workplace.here.store
         try Stores.make(path)
-        Foreign.run(path, "DROP TABLE predecessor; PRAGMA user_version = 2000")
-        let rest = """
-            SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema WHERE name <> 'predecessor' ORDER BY name)
-            """
-        let (before, birth) = (Foreign.value(path, rest), Foreign.value(path, "SELECT birth FROM clock"))
-        let store = try CircuitStore(path: path, configuration: Stores.configuration())
-        defer { store.close() }
-        #expect(store.isHealthy)
-        #expect(Foreign.value(path, "PRAGMA user_version") == "2001")
-        #expect(Foreign.value(path, rest) == before)
-        #expect(Foreign.value(path, "SELECT birth FROM clock") == birth)
-        #expect(Foreign.value(path, "SELECT count(*) FROM predecessor") == "0")
-        #expect(try store.circuit(named: "a")?.failureCount == 1)
+        Foreign.run(path, "PRAGMA user_version = \(version)")
+        let before = try Listing(Workplace.here.directory)
+        for access in [Access.readWrite, .existing, .readOnly] {
+            let error = await #expect(throws: BreakerStoreError.self) {
+                _ = try await CircuitStore(path: path, configuration: Stores.configuration(access)).circuits()
+            }
+            #expect(error?.code == .olderSchema, "\(error as Any)")
+            #expect(error?.message == "the file has schema 1.\(version - 1_000), which this release no longer migrates")
+            #expect(error?.advice?.contains("open it once with release 0.5") == true)
+            #expect(try Listing(Workplace.here.directory) == before)
+        }
     }
 }

@@ -147,39 +147,39 @@ extension OpeningPlanTests {
         Row("A later minor version only adds.", .open(checksWholeFile: true), store) {
             $0.facts.content = header(Schema.applicationID, newest + 1)
         },
-        Row("An older version is moved to this one.", .open(checksWholeFile: true), store) {
-            $0.facts.content = header(Schema.applicationID, 1_000)
+        Row("An older version is migrated.", .open(checksWholeFile: true), store) {
+            $0.facts.content = header(Schema.applicationID, 2_000)
         },
     ]
 
-    /// A store of schema 1.0, and a process that may not migrate it.
+    /// A store of schema 2.0, and a process that may not migrate it.
     private static let kept: OpeningPlan = {
-        var plan = with(store) { $0.content = header(Schema.applicationID, 1_000) }
+        var plan = with(store) { $0.content = header(Schema.applicationID, 2_000) }
         plan.mayMigrate = false
         return plan
     }()
 
     static let olderVersions = [
         Row("A process may have migrated the file, and the log have the new first page.", .look(.version), kept),
-        Row("The log has no newer first page.", refuse(.olderSchema, "schema 1.0"), kept) { $0.facts.version = 1_000 },
+        Row("The log has no newer first page.", refuse(.olderSchema, "schema 2.0"), kept) { $0.facts.version = 2_000 },
         Row("Another process has migrated the file.", .open(checksWholeFile: true), kept) { $0.facts.version = newest },
-        Row("Without a log the header says it.", refuse(.olderSchema, "schema 1.0"), kept) { $0.facts.log = nil },
-        Row("Nothing is deleted beside it.", refuse(.olderSchema, "schema 1.0"), kept) { $0.facts.log?.size = 0 },
-        Row("What a journal is to roll back can't be read as it is.", refuse(.olderSchema, "schema 1.0"), kept) {
+        Row("Without a log the header says it.", refuse(.olderSchema, "schema 2.0"), kept) { $0.facts.log = nil },
+        Row("Nothing is deleted beside it.", refuse(.olderSchema, "schema 2.0"), kept) { $0.facts.log?.size = 0 },
+        Row("What a journal is to roll back can't be read as it is.", refuse(.olderSchema, "schema 2.0"), kept) {
             $0.facts.journal = found(4)
         },
-        Row("No lock file is made beside it.", refuse(.olderSchema, "schema 1.0"), kept) {
+        Row("No lock file is made beside it.", refuse(.olderSchema, "schema 2.0"), kept) {
             $0.guarding = nil
             $0.facts.lock = nil
-            $0.facts.version = 1_000
+            $0.facts.version = 2_000
         },
-        Row("Who may not create may not migrate either.", refuse(.olderSchema, "schema 1.0"), kept) {
+        Row("Who may not create may not migrate either.", refuse(.olderSchema, "schema 2.0"), kept) {
             $0.mayCreate = false
-            $0.facts.version = 1_000
+            $0.facts.version = 2_000
         },
-        Row("The first page is torn, and the log has an older one.", refuse(.olderSchema, "schema 1.1"), kept) {
+        Row("The first page is torn, and the log has an older one.", refuse(.olderSchema, "schema 2.0"), kept) {
             $0.facts.content = .other
-            $0.facts.versionByLog = .some(1_001)
+            $0.facts.versionByLog = .some(2_000)
         },
         Row("An older minor version is older, too.", refuse(.olderSchema, "the file has schema"), kept) {
             $0.facts.content = header(Schema.applicationID, newest - 1)

@@ -113,7 +113,7 @@ import Darwin
 
     /// The incarnation of the file at the path; SQLite would make a missing one.
     private var file: String? {
-        StoreFile.size(self.path) ?? 0 > 0 ? Foreign.value(self.path, "SELECT birth FROM clock") : nil
+        StoreFile.size(self.path) ?? 0 > 0 ? Foreign.value(self.path, "SELECT incarnation FROM clock") : nil
     }
 
     // MARK: - Nothing is lost
@@ -169,7 +169,7 @@ import Darwin
         #expect(
             Foreign.value(self.path, "\(of) WHERE kind = 'stateRestored' AND circuit = 'b'")
                 == "closed open -: open, as a removed file had it")
-        #expect(Foreign.value(self.path, "SELECT birth FROM predecessor WHERE circuit = 0") == file)
+        #expect(Foreign.value(self.path, "SELECT incarnation FROM predecessor WHERE circuit = 0") == file)
     }
 
     /// A process that starts just then knows nothing, and creates the file.

@@ -52,10 +52,10 @@ import Darwin
     func unusableStoreIsReplaced(what: String) throws {
         let path = try Self.make()
         switch what {
-        case "changed check": try Self.put("rule_coant > 0", over: "rule_count > 0", in: path)
-        case "changed space": try Self.put("CHECK (recovery$> 0)", over: "CHECK (recovery > 0)", in: path)
-        case "no text": try Self.change(path) { try $0[Self.place(of: "lease > 0", in: $0) + 5] ^= 0x80 }
-        case "lone quote": try Self.put("CHECK (recovery\"> 0)", over: "CHECK (recovery > 0)", in: path)
+        case "changed check": try Self.put("(tripz >= 0)", over: "(trips >= 0)", in: path)
+        case "changed space": try Self.put("CHECK (trips$>= 0)", over: "CHECK (trips >= 0)", in: path)
+        case "no text": try Self.change(path) { try $0[Self.place(of: "trips >= 0", in: $0) + 5] ^= 0x80 }
+        case "lone quote": try Self.put("CHECK (trips\">= 0)", over: "CHECK (trips >= 0)", in: path)
         case "unknown format": try Self.change(path) { $0[47] ^= 64 }
         case "write version": try Self.change(path) { $0[18] ^= 64 }
         default: try Self.breakFreeList(path)

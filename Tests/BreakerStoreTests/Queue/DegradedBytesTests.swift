@@ -34,7 +34,7 @@ import Darwin
         let id = try Self.worker()
         #expect(try Self.found() == [])
         // What the next release does to the file, to whose rows of workers this one stays.
-        Foreign.run(here.store, "PRAGMA user_version = 3000", keepsLog: true)
+        Foreign.run(here.store, "PRAGMA user_version = 4000", keepsLog: true)
         try await worker.ask("fail a 1")
         #expect(try await Self.isFound([DegradedBytes(worker: id, reason: .newerSchema)]))
         #expect(try await here.worker().ask("locked \(here.store) \(id)").number("locked") == 1)
@@ -51,7 +51,7 @@ import Darwin
         try await worker.ask("breaker a failures=100")
         let id = try Self.worker()
         let migration = Foreign(here.store, keepsLog: true)
-        migration.run("BEGIN IMMEDIATE; PRAGMA user_version = 3000")
+        migration.run("BEGIN IMMEDIATE; PRAGMA user_version = 4000")
         try await worker.ask("fail a 1")
         #expect(try await Self.isFound([DegradedBytes(worker: id, reason: .busy)]))
         migration.run("COMMIT")
@@ -95,7 +95,7 @@ import Darwin
         let worker = try here.worker()
         try await worker.ask("open \(here.store) busy=0.01")
         try await worker.ask("breaker a failures=100")
-        Foreign.run(here.store, "PRAGMA user_version = 3000", keepsLog: true)
+        Foreign.run(here.store, "PRAGMA user_version = 4000", keepsLog: true)
         try await worker.ask("fail a 1")
         let lock = here.store + "-lock"
         #expect(await eventually { DegradedBytes.found(at: lock).count == 1 })

@@ -10,7 +10,7 @@ import Testing
         let breaker = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
         let path = fixture.store.backend.file.path
         Foreign.run(
-            path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET recovery_jitter = 7", keepsLog: true)
+            path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET trips = -7", keepsLog: true)
         for _ in 0..<3 { await Task.detached { await breaker.recordFailure() }.value }
         #expect(fixture.isHealthy)
         #expect(!breaker.isCallPermitted)

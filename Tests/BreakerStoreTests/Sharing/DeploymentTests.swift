@@ -29,7 +29,7 @@ import Darwin
         unsafe unlink(place.store + file)
         let looker = try place.worker()
         for worker in workers { try await self.wait(for: worker, in: place, looker) }
-        #expect(try await self.row("SELECT rule_count FROM circuit WHERE name = 'users'", looker) == 9)
+        #expect(try await self.row("SELECT rules ->> '$.trip.count' FROM circuit WHERE name = 'users'", looker) == 9)
         #expect(try await self.row("SELECT count(*) FROM circuit WHERE name = 'mail'", looker) == 0)
         #expect(try await self.row("SELECT count(*) FROM registration", looker) == 2)
     }
@@ -45,7 +45,7 @@ import Darwin
         for ending in ["", "-wal", "-shm"] { unsafe unlink(place.store + ending) }
         let looker = try place.worker()
         try await self.wait(for: workers[0], in: place, looker)
-        #expect(try await self.row("SELECT rule_count FROM circuit WHERE name = 'users'", looker) == 9)
+        #expect(try await self.row("SELECT rules ->> '$.trip.count' FROM circuit WHERE name = 'users'", looker) == 9)
     }
 
     /// Until this worker has told the history that the store is back.
@@ -91,7 +91,7 @@ import Darwin
         for _ in 0..<(isAskedTwice ? 2 : 1) { _ = try locked.store.breaker(Stores.config(maxFailures: 7)) }
         #expect(!locked.store.isHealthy)
         locked.lock.run("ROLLBACK")
-        #expect(await eventually { Foreign.value(path, "SELECT rule_count FROM circuit") == "7" })
+        #expect(await eventually { Foreign.value(path, "SELECT rules ->> '$.trip.count' FROM circuit") == "7" })
         #expect(await eventually { locked.breaker.config.trip == .failures(7, within: .seconds(60)) })
     }
 
@@ -108,7 +108,7 @@ import Darwin
         locked.lock.run("\(Self.damage) COMMIT")
         let healed = "SELECT count(*) FROM event WHERE circuit = 'a' AND reason LIKE 'its row %'"
         #expect(await eventually { Foreign.value(path, healed) == "1" })
-        #expect(await eventually { Foreign.value(path, "SELECT rule_count FROM circuit") == "7" })
+        #expect(await eventually { Foreign.value(path, "SELECT rules ->> '$.trip.count' FROM circuit") == "7" })
     }
 
     @Test func newerConfigOfAnotherIsLeftInForce() async throws {
@@ -121,13 +121,13 @@ import Darwin
         let now = try #require(locked.store.backend.core?.clock.now.microseconds)
         locked.lock.run(
             """
-            UPDATE circuit SET rule_count = 9; UPDATE clock SET reserved = \(now);
+            UPDATE circuit SET rules = json_set(rules, '$.trip.count', 9); UPDATE clock SET reserved = \(now);
             INSERT INTO event (circuit, kind, at, was) VALUES ('a', 'configured', \(now), 'closed'); COMMIT
             """)
         #expect(await eventually { locked.store.isHealthy })
         // What waits in the queue is committed before this.
         try synchronously { try locked.store.patiently { try $0.reset("a") } }
-        #expect(Foreign.value(path, "SELECT rule_count FROM circuit") == "9")
+        #expect(Foreign.value(path, "SELECT rules ->> '$.trip.count' FROM circuit") == "9")
     }
 
     #if BREAKERSTORE_HOOKS

@@ -133,7 +133,7 @@ struct LostFileWorld {
         var known: (circuit: Circuit, origin: LostFile.Origin)?
         if let old {
             let (circuit, origin) = (self.files[old].circuit, self.origin(old, number))
-            if origin.seenAt != .min || circuit.stretch > 1 { known = (circuit, origin) }
+            if origin.seenAt != .min || circuit.windowGeneration > 1 { known = (circuit, origin) }
         }
         let file = self.current ?? self.files.count
         if self.current == nil {
@@ -173,7 +173,7 @@ struct LostFileWorld {
             isOpen: lost.state != .closed)
         if self.plant == .filesOrderedByNobody { known.seenAt = .max }
         let here = Restoration.Here(
-            epoch: self.files[place].circuit.epoch, isNew: self.files[place].circuit.stretch == 1,
+            epoch: self.files[place].circuit.epoch, isNew: self.files[place].circuit.windowGeneration == 1,
             isCommanded: self.files[place].isCommanded && self.plant != .commandsForgotten,
             noted: self.files[place].noted)
         let what = Restoration.decide(known, here)
@@ -226,7 +226,9 @@ struct LostFileWorld {
         for number in open {
             let file = self.files[number]
             key += [rank(file.createdAt), self.now - file.createdAt <= Restoration.time ? 1 : 0]
-            key += [rank(file.circuit.epoch), file.circuit.stretch == 1 ? 1 : 0, file.circuit.hold == nil ? 0 : 1]
+            key += [
+                rank(file.circuit.epoch), file.circuit.windowGeneration == 1 ? 1 : 0, file.circuit.hold == nil ? 0 : 1,
+            ]
             key += [file.circuit.state == .closed ? 0 : 1, file.isCommanded ? 1 : 0, file.hasNewest ? 1 : 0]
             guard let noted = file.noted else { continue }
             key += [rank(noted.incarnation), rank(noted.epoch), rank(noted.epochHere), rank(noted.seenAt)]

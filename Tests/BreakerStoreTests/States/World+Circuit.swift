@@ -5,8 +5,8 @@ extension World {
     /// What the circuit must be like, told from what was done to it, not from its own words.
     struct Expected {
         /// Rises with each change of state and each word of an operator: results from before come too late.
-        var stretch = 0
-        /// The failures that count, committed in this stretch.
+        var windowGeneration = 0
+        /// The failures that count, committed in this window generation.
         var failures: [Circuit.Failure] = []
         /// Failures before it were forgotten by a success.
         var forgottenUntil = StoreTime(microseconds: .min)
@@ -15,8 +15,8 @@ extension World {
         /// The numbers of the tickets that were committed.
         var committed: Set<Int> = []
 
-        mutating func stretchEnds() {
-            self.stretch += 1
+        mutating func generationEnds() {
+            self.windowGeneration += 1
             self.failures = []
             self.forgottenUntil = StoreTime(microseconds: .min)
         }
@@ -42,7 +42,7 @@ extension World {
         let trips = before.state.word == "closed" && file.circuit.state.word == "open" ? 1 : 0
         let told = events.filter { $0.kind == .tripped }.count
         if told != trips { self.breaks(.oneTrip, "\(told) events for \(trips) trips") }
-        if before.state.word != file.circuit.state.word || isWord { self.expected.stretchEnds() }
+        if before.state.word != file.circuit.state.word || isWord { self.expected.generationEnds() }
         return result
     }
 
@@ -52,17 +52,17 @@ extension World {
         let moment = Moment(now: self.time)
         guard let input = ticket.input else { return self.claim(ticket, process, at: moment) }
         let before = self.file
-        let (stretch, plant) = (self.expected.stretch, self.plant)
+        let (windowGeneration, plant) = (self.expected.windowGeneration, self.plant)
         let action = self.change { circuit, failures in
             Self.apply(input, to: &circuit, at: moment, failures, plant)
         }
-        if ticket.leave.stretch != stretch || ticket.leave.ends <= self.now {
+        if ticket.leave.windowGeneration != windowGeneration || ticket.leave.ends <= self.now {
             if action != .stale || before.circuit.state != self.file.circuit.state
                 || before.failures.failures != self.file.failures.failures
             {
                 self.breaks(.late, "a report of process \(process + 1) is taken as \(action)")
             }
-        } else if stretch == self.expected.stretch {
+        } else if windowGeneration == self.expected.windowGeneration {
             self.expect(input)
         }
         return nil
@@ -75,9 +75,10 @@ extension World {
             circuit.callArrived(at: moment, claiming: claim, isAlive: isAlive)
         }
         switch admission {
-        case .proceed(let epoch): return Leave(epoch: epoch, stretch: self.expected.stretch)
+        case .proceed(let epoch): return Leave(epoch: epoch, windowGeneration: self.expected.windowGeneration)
         case .probe(let token, let epoch):
-            return Leave(epoch: epoch, probe: token, ends: self.now + 1, stretch: self.expected.stretch)
+            return Leave(
+                epoch: epoch, probe: token, ends: self.now + 1, windowGeneration: self.expected.windowGeneration)
         case .uncounted, .observe, .refuse: return nil
         }
     }
@@ -147,7 +148,7 @@ extension World {
 
     private mutating func checkProbes() {
         let circuit = self.file.circuit
-        let limit = self.bounds.rules.probeLimit
+        let limit = self.bounds.rules.probes.limit
         let running = self.processes.flatMap(\.probes).filter { self.isLive($0) }
         if running.count > limit { self.breaks(.probes, "\(running.count) run") }
         // A store that closes gives back no slot: its worker leaves the file, or the lease ends.
@@ -165,7 +166,9 @@ extension World {
         }
     }
 
-    private func isLive(_ leave: Leave) -> Bool { leave.stretch == self.expected.stretch && self.now < leave.ends }
+    private func isLive(_ leave: Leave) -> Bool {
+        leave.windowGeneration == self.expected.windowGeneration && self.now < leave.ends
+    }
 }
 
 extension World.Process {

@@ -127,7 +127,7 @@ extension World {
     private mutating func callArrives(_ process: Int, by submitter: StoreLife.Submitter) {
         switch self.file.circuit.answer(at: self.time, isAlive: self.isAlive) {
         case .proceed:
-            let leave = Leave(epoch: self.file.circuit.epoch, stretch: self.expected.stretch)
+            let leave = Leave(epoch: self.file.circuit.epoch, windowGeneration: self.expected.windowGeneration)
             self.processes[process].calls.append(Call(number: self.newNumber(), leave: leave))
         case .claim:
             let ticket = WorldTicket(self.newNumber(), due: self.now + 1, nil, Leave(), by: submitter)
@@ -200,7 +200,7 @@ extension World {
             // Whoever uses the circuit next registers it again.
             let floor = self.plant == .epochFloorForgotten ? 0 : self.file.circuit.epoch.addingSaturating(1)
             self.file = CircuitInMemory(Circuit(rules: self.bounds.rules, at: now, epochFloor: floor))
-            self.expected.stretchEnds()
+            self.expected.generationEnds()
             self.expected.heldUntil = nil
         case .calls, .good, .bad, .ignored, .givesUp, .leads, .threadRuns, .looks, .unknownCommit,
             .longLog, .hangs, .losesFile, .findsFile, .isKilled, .starts, .isStopped, .goesOn, .closes, .timePasses:

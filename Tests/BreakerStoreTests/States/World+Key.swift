@@ -147,7 +147,7 @@ extension World {
     private func words(of leave: Leave) -> [Int] {
         let ahead = leave.epoch - self.file.circuit.epoch
         return [
-            leave.stretch == self.expected.stretch ? 1 : 0,
+            leave.windowGeneration == self.expected.windowGeneration ? 1 : 0,
             ahead == 0 ? 1 : ahead > 0 ? Int(min(ahead, 5)) + 1 : 0,
             leave.probe == nil ? 0 : leave.ends > self.now ? 2 : 1,
             leave.probe.map { token in self.file.circuit.probes.contains { $0.token == token } } ?? false ? 1 : 0,

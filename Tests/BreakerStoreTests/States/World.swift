@@ -57,8 +57,8 @@ struct World {
         var probe: Int64?
         /// The end of the probe's lease.
         var ends = Int.max
-        /// The stretch of the circuit's life in which it was given, counted by the world.
-        var stretch = 0
+        /// The window generation of the circuit's life in which it was given, counted by the world.
+        var windowGeneration = 0
     }
 
     struct Leader {
@@ -93,7 +93,7 @@ struct World {
         self.bounds = bounds
         self.plant = plant
         var rules = bounds.rules
-        if plant == .probeBeyondLimit { rules.probeLimit += 1 }
+        if plant == .probeBeyondLimit { rules.probes.limit += 1 }
         self.file = CircuitInMemory(Circuit(rules: rules, at: StoreTime(microseconds: 0)))
         for _ in 0..<bounds.processes { self.processes.append(self.newProcess()) }
     }

@@ -89,7 +89,7 @@ struct WorldBounds {
 
 extension Rules {
     /// Each time is a second, so that an instant is past, now or in a second.
-    static func ofWorld(_ trip: Trip = .failures(2, window: World.second), probes: Int = 1) -> Rules {
+    static func ofWorld(_ trip: TripRule = .failures(2, window: World.second), probes: Int = 1) -> Rules {
         Rules(
             trip: trip,
             recovery: World.second,

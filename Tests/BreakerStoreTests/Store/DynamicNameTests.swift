@@ -115,7 +115,7 @@ import Testing
                 store.backend.core?.lookAroundSoon()
                 return store.backend.core?.circuits.isEmpty == true && self.workers(store, "a") == 0
             })
-        #expect(Foreign.value(path, "SELECT sum(succeeded) FROM tally") == "1")
+        #expect(Foreign.value(path, "SELECT sum(succeeded) FROM counters") == "1")
     }
 
     @Test func refusalsAreToldFirst() async throws {
@@ -137,7 +137,7 @@ import Testing
                 self.clock.advance(by: .seconds(61))
                 store.backend.core?.lookAroundSoon()
                 return self.workers(store, "a") == 0
-                    && Foreign.value(path, "SELECT sum(refused) FROM tally") == "3"
+                    && Foreign.value(path, "SELECT sum(refused) FROM counters") == "3"
             })
     }
 

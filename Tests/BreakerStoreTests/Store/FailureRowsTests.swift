@@ -98,7 +98,7 @@ import Testing
                     self.core.file.path,
                     """
                     DELETE FROM failure WHERE circuit = \(id);
-                    UPDATE circuit SET last_error = NULL, failures = NULL WHERE id = \(id);
+                    UPDATE circuit SET last_error = NULL, failure_count = NULL WHERE id = \(id);
                     UPDATE clock SET reserved = reserved + 1
                     """,
                     keepsLog: true)

@@ -135,7 +135,7 @@ import Testing
             store.path,
             """
             UPDATE circuit SET hold = 'open', hold_since = since, hold_by = 'ann', hold_reason = 'maintenance',
-                epoch = epoch + 1, stretch = stretch + 1
+                epoch = epoch + 1, window_generation = window_generation + 1
             """, keepsLog: true)
     }
 }

@@ -70,7 +70,7 @@ import Testing
         Foreign.run(
             path,
             """
-            DELETE FROM registration; UPDATE circuit SET birth = birth + 1, epoch = epoch + 1
+            DELETE FROM registration; UPDATE circuit SET incarnation = incarnation + 1, epoch = epoch + 1
             """)
         try await breaker.run {}
         #expect(await eventually { Foreign.value(path, "SELECT count(*) FROM registration") == "1" })

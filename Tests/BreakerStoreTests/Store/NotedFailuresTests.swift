@@ -44,7 +44,7 @@ import Testing
             """
             INSERT INTO failure WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < \(count))
             SELECT circuit.id, \(self.core.clock.now.microseconds) - \(count) + x, 5, x FROM circuit, n;
-            UPDATE circuit SET failures = \(noting ? "\(count)" : "failures")
+            UPDATE circuit SET failure_count = \(noting ? "\(count)" : "failure_count")
             """)
     }
 
@@ -84,20 +84,22 @@ import Testing
         #expect(self.breaker.state.isOpen)
     }
 
-    @Test(arguments: ["failures = 5000", "failures = 33", "failures = 0, failures_since = 9223372036854775807"])
+    @Test(arguments: [
+        "failure_count = 5000", "failure_count = 33", "failure_count = 0, failures_since = 9223372036854775807",
+    ])
     func aWrongNoteTripsNothing(_ note: String) throws {
         self.fail(40)
         self.run("UPDATE circuit SET \(note)")
         self.fail(59)
         #expect(self.breaker.state == .closed)
-        self.fail(note == "failures = 33" ? 8 : 1)
+        self.fail(note == "failure_count = 33" ? 8 : 1)
         #expect(self.breaker.state.isOpen)
     }
 
     @Test(arguments: [-1, Int64.max, Int64.min, 1 << 31])
     func aNoteThatNobodyCanHaveWrittenIsNone(_ note: Int64) throws {
         self.fail(40)
-        self.run("UPDATE circuit SET failures = \(note), failures_since = \(note)")
+        self.run("UPDATE circuit SET failure_count = \(note), failures_since = \(note)")
         self.fail(1)
         #expect(self.fixture.isHealthy)
         #expect(try self.noted == CircuitRow.NotedFailures(count: 41))
@@ -149,7 +151,7 @@ import Testing
 
     @Test func aResetClearsAWrongNote() throws {
         self.fail(60)
-        self.run("DELETE FROM failure; UPDATE circuit SET failures = 90")
+        self.run("DELETE FROM failure; UPDATE circuit SET failure_count = 90")
         try self.fixture.store.reset("a")
         #expect(try self.noted == CircuitRow.NotedFailures())
         try self.failAtOnce(99)

@@ -31,7 +31,8 @@ import Testing
         let clock = StoreClock(host)
         clock.follow(
             ClockRow(
-                boot: host.bootID, offset: offset, reserved: 0, epochFloor: 0, birth: 1, wall: .init(time: 0, at: 0)))
+                boot: host.bootID, offset: offset, reserved: 0, epochFloor: 0, incarnation: 1,
+                wall: .init(time: 0, at: 0)))
         #expect(clock.offset == offset)
     }
 }

@@ -39,7 +39,7 @@ import Testing
         fixture.clock.advance(by: .seconds(5))
         core.saveTalliesIfDue()
         let path = fixture.store.backend.file.path
-        #expect(await eventually { Foreign.value(path, "SELECT sum(refused) FROM tally") == "1" })
+        #expect(await eventually { Foreign.value(path, "SELECT sum(refused) FROM counters") == "1" })
         let before = fixture.commits
         refuse()
         core.publishAllCounts()
@@ -73,7 +73,7 @@ import Testing
             await eventually {
                 fixture.clock.advance(by: .seconds(5))
                 core.thread.wake()
-                return Foreign.value(path, "SELECT sum(refused) FROM tally") == "1"
+                return Foreign.value(path, "SELECT sum(refused) FROM counters") == "1"
             })
     }
 
@@ -84,7 +84,7 @@ import Testing
         try fixture.store.patiently { try $0.hold("a", .open) }
         Foreign.run(
             fixture.store.backend.file.path,
-            "INSERT INTO tally SELECT id, 0, 0, 0, 0, 0, 9223372036854775807 FROM circuit", keepsLog: true)
+            "INSERT INTO counters SELECT id, 0, 0, 0, 0, 0, 9223372036854775807 FROM circuit", keepsLog: true)
         #expect(throws: CircuitOpenError.self) { try breaker.admit() }
         #expect(breaker.totals.refused == 1 << 63)
         #expect(try fixture.store.circuit(named: "a")?.refusals == .max)

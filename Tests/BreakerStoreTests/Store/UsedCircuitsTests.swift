@@ -15,11 +15,11 @@ import Testing
         self.circuits.use(registering: KeptConfig(Self.config(name, failures)))
     }
 
-    private static func read(_ failures: Int, epoch: Int64, birth: Int64 = 1) -> SharedCircuit.LastRead {
+    private static func read(_ failures: Int, epoch: Int64, incarnation: Int64 = 1) -> SharedCircuit.LastRead {
         let rules = Rules(Self.config("a", failures))
         let circuit = Circuit(rules: rules, at: StoreTime(microseconds: epoch))
         return SharedCircuit.LastRead(
-            CircuitRow(id: 1, birth: birth, label: nil, registered: 0, circuit: circuit), at: circuit.since,
+            CircuitRow(id: 1, incarnation: incarnation, group: nil, registered: 0, circuit: circuit), at: circuit.since,
             StoreClock(ManualHostClock()))
     }
 
@@ -97,7 +97,8 @@ import Testing
         let circuit = self.use("a")
         let read = Self.read(1, epoch: 5)
         _ = circuit.know(read) { true }
-        circuit.counts.know((read.id, read.birth), read.rules, epoch: read.epoch - 1, stretch: read.stretch - 1)
+        circuit.counts.know(
+            (read.id, read.incarnation), read.rules, epoch: read.epoch - 1, windowGeneration: read.windowGeneration - 1)
         _ = circuit.know(read) { true }
         #expect(circuit.counts.epoch == read.epoch)
     }
@@ -184,7 +185,7 @@ import Testing
     /// must not be taken for known, or the counts would never learn of it.
     @Test func whatTheCountsDidNotTakeIsReadAgain() {
         let circuit = self.use("a", 1)
-        circuit.counts.know(birth: 1, Rules(Self.config("a", 1)), epoch: 4)
+        circuit.counts.know(incarnation: 1, Rules(Self.config("a", 1)), epoch: 4)
         _ = circuit.know(Self.read(2, epoch: 6)) { false }
         _ = circuit.know(Self.read(2, epoch: 6)) { true }
         #expect(circuit.counts.epoch == 6)
@@ -195,6 +196,6 @@ import Testing
         let circuit = self.use("a")
         #expect(!circuit.know(Self.read(1, epoch: 5)) { true }.isAnother)
         #expect(!circuit.know(Self.read(1, epoch: 6)) { true }.isAnother)
-        #expect(circuit.know(Self.read(1, epoch: 7, birth: 2)) { true }.isAnother)
+        #expect(circuit.know(Self.read(1, epoch: 7, incarnation: 2)) { true }.isAnother)
     }
 }

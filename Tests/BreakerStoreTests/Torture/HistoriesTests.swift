@@ -173,7 +173,8 @@ private func call(
         Case(
             testDescription: "a trip left no event", isLegal: false, events: Array(events[1...]), row: row()),
         Case(
-            testDescription: "two epochs left no event", isLegal: false, events: events, row: row { $0.stretch = 9 }),
+            testDescription: "two epochs left no event", isLegal: false, events: events,
+            row: row { $0.windowGeneration = 9 }),
         Case(
             testDescription: "an event was lost that changes no state", isLegal: false, events: events,
             row: row { $0.kinds["configured"] = 1 }),
@@ -202,7 +203,7 @@ private func call(
         Case(
             testDescription: "the row is open for longer", isLegal: false, events: [events[0]],
             row: row {
-                ($0.state, $0.hold, $0.epoch, $0.stretch) = ("open", nil, 10, 2)
+                ($0.state, $0.hold, $0.epoch, $0.windowGeneration) = ("open", nil, 10, 2)
                 ($0.openUntil, $0.kinds) = (31, ["tripped": 1])
             }),
         Case(testDescription: "the row is gone", isLegal: false, events: events, row: nil),
@@ -241,7 +242,7 @@ private func event(
 /// The row to which the history of `LegalWalkTests` leads.
 private func row(_ change: (inout StoreFile.Circuit) -> Void = { _ in }) -> StoreFile.Circuit {
     var row = StoreFile.Circuit(
-        name: "api", state: "closed", epoch: 70, stretch: 7, openUntil: nil, hold: "open",
+        name: "api", state: "closed", epoch: 70, windowGeneration: 7, openUntil: nil, hold: "open",
         rules: .init(failures: 3, recovery: 20, lease: 1_000),
         kinds: ["tripped": 1, "probing": 2, "reopened": 1, "closed": 1, "held": 1])
     change(&row)

@@ -146,7 +146,7 @@ struct CountsJudge {
         return (publishes, publishes + self.rule.tick)
     }
 
-    /// For each stretch of time the longest time between two publishes of a process that touches it.
+    /// For each window generation of time the longest time between two publishes of a process that touches it.
     private struct Lateness {
         private let start: Int64
         private let width: Int64

@@ -102,8 +102,8 @@ final class CountsKills {
         let known = self.lastTick(of: life, process, before: time, log)
         for index in counts.indices { self.bounds[index] += counts[index] - known[index] }
         // Nobody but the dead adds to its own circuit.
-        let birth = CountsBoard.births(in: self.directory + "/circuits.db")[CountsLog.name(0, of: process)]
-        let cell = CountsBoard(of: self.directory + "/circuits.db")?.cell(birth) ?? CountsBoard.Cell()
+        let incarnation = CountsBoard.incarnations(in: self.directory + "/circuits.db")[CountsLog.name(0, of: process)]
+        let cell = CountsBoard(of: self.directory + "/circuits.db")?.cell(incarnation) ?? CountsBoard.Cell()
         let lost = max(0, counts[0] - cell.succeeded - self.lost[process])
         self.lost[process] += lost
         self.report.add(Int(lost), "lost")
@@ -134,7 +134,7 @@ final class CountsKills {
     private func judge(_ log: CountsLog) throws {
         let path = self.directory + "/circuits.db"
         for violation in StoreJudge(StoreFile(path)).violations { self.report.violated(violation) }
-        let births = CountsBoard.births(in: path)
+        let incarnations = CountsBoard.incarnations(in: path)
         let board = CountsBoard(of: path)
         let store = try CountsCaller.openStore(self.directory)
         defer { store.close() }
@@ -142,7 +142,7 @@ final class CountsKills {
             let names = circuit == 0 ? CountsLog.processes : 1
             for process in 0..<names {
                 let name = CountsLog.name(circuit, of: process)
-                let cell = board?.cell(births[name]) ?? CountsBoard.Cell()
+                let cell = board?.cell(incarnations[name]) ?? CountsBoard.Cell()
                 let sum = { (word: CountsLog.Word) in
                     circuit == 0 ? log.count(word, 0, of: process) : log.sum(word, circuit)
                 }

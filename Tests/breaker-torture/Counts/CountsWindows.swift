@@ -92,8 +92,8 @@ final class CountsWindows {
         try await breaker.reset()
         let start = KillLoop.uptime
         let refusals = logs[0].refusals
-        guard let birth = CountsBoard.births(in: self.directory + "/circuits.db")[CountsRule.circuit] else {
-            return self.report.violated("the circuit has no birth")
+        guard let incarnation = CountsBoard.incarnations(in: self.directory + "/circuits.db")[CountsRule.circuit] else {
+            return self.report.violated("the circuit has no incarnation")
         }
         logs[0].course = CountsTimes.Course.allCases.randomElement(using: &self.random) ?? .wild
         logs[0].start = start
@@ -113,7 +113,7 @@ final class CountsWindows {
         if logs.contains(where: \.isOverfull) { return self.report.add(1, "rounds with too many calls to judge") }
         let records = logs.map { $0.records(from: 0) }
         let failures = Int64(records.joined().count { $0.kind == .failed })
-        let counted = CountsBoard(of: self.directory + "/circuits.db")?.cell(birth).failed
+        let counted = CountsBoard(of: self.directory + "/circuits.db")?.cell(incarnation).failed
         if counted != failures {
             self.report.violated("round \(number): \(counted ?? -1) failures on the board, \(failures) in the logs")
         }

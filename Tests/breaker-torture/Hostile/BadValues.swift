@@ -74,7 +74,7 @@ struct BadValues {
         }
         made.mustObey = row == "closed" && !["id", "name"].contains(column)
         made.mustHeal =
-            ["event", "worker", "registration", "failure", "probe", "tally", "duration", "transition", "word"]
+            ["event", "worker", "registration", "failure", "probe", "counters", "duration", "transition", "command"]
             .contains(table.name)
         made.keepsOthers = self.keepsOthers(table.name, row, column, value)
         return made

@@ -74,7 +74,7 @@ extension HostileCase {
         guard self.mustObey, ["reset", "forget"].contains(verb[0]), run.code > 0 else { return run.problems }
         // Whoever meets a row that can't be read removes it: there is nothing left to be reset or forgotten.
         // A file of an older schema is a service's to move.
-        if run.said.contains("there is no circuit") || run.said.contains("the file has schema 1.0") {
+        if run.said.contains("there is no circuit") || run.said.contains("the file has schema 2.0") {
             return run.problems
         }
         return run.problems + ["'\(verb.joined(separator: " "))' failed: \(run.said.replacing("\n", with: " "))"]

@@ -6,7 +6,7 @@ struct HostileCases {
         var all = Mutations(stock).cases(&random)
         all += BadValues(stock).cases(&random)
         all += SchemaGames(stock).cases()
-        let older = try stock.asOfSchema10()
+        let older = try stock.asOfSchema2()
         all += BadValues(older).cases(&random)
         all += SchemaGames(older).cases()
         all += SpecialFiles(stock).cases()
@@ -22,7 +22,7 @@ struct HostileCases {
         "payloads: sql || '; ' || '$' with payload 4 as clock",
         "payloads: sql || '; ' || '$' with payload 5 as event",
         "values: clock.boot = CAST(boot AS BLOB)", "values: worker.pid = 'no such word'",
-        "values: circuit.state = 'no such word' of 'closed'", "values: circuit.rule_count = x'00' of 'closed'",
+        "values: circuit.state = 'no such word' of 'closed'", "values: circuit.rules = x'00' of 'closed'",
         "single bits: circuit.since = 4611686018427387904", "single bits: clock.offset = 4611686018427387904",
         "single bits: event.id = 4611686018427387904", "values: event.id = 9223372036854775807",
         "values: failure.at = 9223372036854775807", "schema: the last number of event is 9223372036854775807, log",
@@ -32,8 +32,8 @@ struct HostileCases {
         "sparse files: a log of 1099511627776 bytes, its header alone, and no index, log", "special files: a FIFO at",
         "special files: a dangling link at a.db-wal", "special files: a dangling link at a.db-board",
         "swaps: [\"a.db-board\"] of ", "special files while open: a FIFO at", "owners: ",
-        "surroundings: ", "schema in 1.0: circuit has 'extra TEXT'", "schema in 1.0: circuit has 'birth TEXT'",
-        "schema in 1.0: circuit has 1 MB of spaces",
+        "surroundings: ", "schema in 2.0: circuit has 'extra TEXT'", "schema in 2.0: circuit has 'rules TEXT'",
+        "schema in 2.0: circuit has 1 MB of spaces",
     ]
 
     /// These, and another one of each kind.

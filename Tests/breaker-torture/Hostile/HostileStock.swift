@@ -48,9 +48,9 @@ struct HostileStock: Sendable {
         (self.tables, self.indexes) = Self.schema(of: "\(directory)/stock-copied/a.db")
     }
 
-    /// The same circuits as a program of schema 1.0 leaves them: a service of today adds what is missing.
-    private init(asOfSchema10 stock: HostileStock) throws {
-        let place = "\(stock.directory)/stock-1.0"
+    /// The same circuits as a program of schema 2.0 leaves them: a service of today migrates the file.
+    private init(asOfSchema2 stock: HostileStock) throws {
+        let place = "\(stock.directory)/stock-2.0"
         let path = place + "/a.db"
         guard unsafe mkdir(place, 0o755) == 0 else { throw SystemError("make \(place)") }
         try FileBytes.write([], to: path)
@@ -61,7 +61,8 @@ struct HostileStock: Sendable {
             let columns = tables.first { $0.name == name }?.columns.map(\.name) ?? ["name", "seq"]
             let list = columns.joined(separator: ", ")
             let values = columns.map { Self.newerNames[$0] ?? $0 }.joined(separator: ", ")
-            return "DELETE FROM \(name); INSERT INTO \(name) (\(list)) SELECT \(values) FROM newer.\(name)"
+            let newer = Self.newerTables[name] ?? name
+            return "DELETE FROM \(name); INSERT INTO \(name) (\(list)) SELECT \(values) FROM newer.\(newer)"
         }
         let newer = "ATTACH '\(stock.directory)/stock-copied/a.db' AS newer"
         let id = "PRAGMA application_id = \(0x4272_6B53); PRAGMA user_version = \(step.version)"
@@ -69,18 +70,32 @@ struct HostileStock: Sendable {
         self.tables = tables
         self.indexes = indexes
         self.directory = stock.directory
-        self.suffix = " in 1.0"
+        self.suffix = " in 2.0"
         self.other = stock.other
-        self.stores = [StoreBytes("1.0", in: place, lock: stock.other.lock)]
+        self.stores = [StoreBytes("2.0", in: place, lock: stock.other.lock)]
     }
 
     /// What has another name today.
+    private static let newerTables = ["tally": "counters", "word": "command"]
     private static let newerNames = [
-        "highest": "reserved", "trip_rule": "rule", "trip_count": "rule_count", "trip_window": "rule_window",
-        "refusals": "0",
+        "birth": "incarnation", "label": "group_name", "stretch": "window_generation", "said_at": "lamport_time",
+        "stretch_failed": "generation_failed", "stretch_refused": "generation_refused", "failures": "failure_count",
+        "rule": """
+        CASE rules ->> '$.trip.rule' WHEN 'consecutiveFailures' THEN 'consecutive' WHEN 'failureRate' THEN 'rate'
+        ELSE 'failures' END
+        """, "rule_count": "coalesce(rules ->> '$.trip.count', rules ->> '$.trip.minimumCalls')",
+        "rule_window": "coalesce(rules ->> '$.trip.windowMicroseconds', 0)", "rule_share": "rules ->> '$.trip.share'",
+        "slow_threshold": "rules ->> '$.slow.thresholdMicroseconds'", "slow_share": "rules ->> '$.slow.share'",
+        "slow_count": "rules ->> '$.slow.minimumCalls'", "slow_window": "rules ->> '$.slow.windowMicroseconds'",
+        "recovery": "rules ->> '$.recovery.timeoutMicroseconds'",
+        "recovery_multiplier": "rules ->> '$.recovery.multiplier'",
+        "recovery_cap": "rules ->> '$.recovery.capMicroseconds'", "recovery_jitter": "rules ->> '$.recovery.jitter'",
+        "outage_cap": "3600000000", "probe_limit": "rules ->> '$.probes.limit'",
+        "probe_successes": "rules ->> '$.probes.successesToClose'",
+        "probe_lease": "rules ->> '$.probes.leaseMicroseconds'", "minimum_reporters": "rules ->> '$.minimumReporters'",
     ]
 
-    func asOfSchema10() throws -> HostileStock { try HostileStock(asOfSchema10: self) }
+    func asOfSchema2() throws -> HostileStock { try HostileStock(asOfSchema2: self) }
 
     private static func schema(of path: String) -> ([Table], indexes: [String]) {
         let file = SQLiteFile(path)

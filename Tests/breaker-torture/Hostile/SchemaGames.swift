@@ -176,7 +176,7 @@ struct SchemaGames {
 
     private var columns: [Game] {
         let added = [
-            "extra INTEGER CHECK (0)", "like TEXT CHECK ('a' like 'b')", "birth TEXT", "wall INTEGER",
+            "extra INTEGER CHECK (0)", "like TEXT CHECK ('a' like 'b')", "incarnation TEXT", "wall INTEGER",
             "extra BLOB DEFAULT (zeroblob(500000000))", "extra INTEGER CHECK (length(zeroblob(500000000)) > 0)",
             "extra INTEGER AS (length(zeroblob(500000000)))", "extra INTEGER AS (1) STORED",
             "extra TEXT COLLATE nowhere",
@@ -220,9 +220,9 @@ struct SchemaGames {
     // MARK: - Headers
 
     private var pragmas: [Game] {
-        let versions = [0, 1, 999, 1_001, 1_999, 2_002, 2_999, 3_000, 2_147_483_647, -1, -2_147_483_648]
+        let versions = [0, 1, 999, 1_001, 1_999, 2_001, 2_999, 3_001, 3_999, 4_000, 2_147_483_647, -1, -2_147_483_648]
         // A later minor version has all tables of this one.
-        let usable = self.stock.suffix.isEmpty ? 2_002...2_999 : 1_000...1_000
+        let usable = self.stock.suffix.isEmpty ? 3_001...3_999 : 2_000...2_000
         return versions.map { number -> Game in
             ("version \(number)", ["PRAGMA user_version = \(number)"], usable.contains(number) ? [.used] : [.refused])
         }

@@ -141,8 +141,8 @@ extension LegalWalk {
             faults.append("the history leads to epochs \(epochs), the row has \(row.epoch)")
         }
         guard self.isWhole else { return faults }
-        if !self.isLinked, row.stretch != 1 + self.changes {
-            faults.append("the history has \(self.changes) changes, the row \(row.stretch - 1)")
+        if !self.isLinked, row.windowGeneration != 1 + self.changes {
+            faults.append("the history has \(self.changes) changes, the row \(row.windowGeneration - 1)")
         }
         if row.kinds != self.kinds {
             faults.append("the history has \(self.kinds), the file counts \(row.kinds)")

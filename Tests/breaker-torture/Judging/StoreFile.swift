@@ -1,3 +1,5 @@
+import BreakerStoreMigrations
+
 /// What stands in a store's file, read by SQLite alone.
 struct StoreFile {
     struct Event {
@@ -17,7 +19,7 @@ struct StoreFile {
         var state: String
         var epoch: Int64
         /// Rises by one with each epoch, from one on.
-        var stretch: Int64
+        var windowGeneration: Int64
         var openUntil: Int64?
         var hold: String?
         var rules: LegalWalk.Rules
@@ -62,15 +64,16 @@ struct StoreFile {
         }
         for row in database.fields(
             """
-            SELECT name, state, epoch, stretch, open_until, hold, rule_count, recovery, recovery_multiplier,
-            recovery_cap, probe_lease FROM circuit
+            SELECT name, state, epoch, window_generation, open_until, hold, rules ->> '$.trip.count',
+            rules ->> '$.recovery.timeoutMicroseconds', rules ->> '$.recovery.multiplier',
+            rules ->> '$.recovery.capMicroseconds', rules ->> '$.probes.leaseMicroseconds' FROM circuit
             """
         ) {
             let rules = LegalWalk.Rules(
                 failures: Int(number(row[6])), recovery: number(row[7]),
                 multiplier: row[8].flatMap { Double($0) } ?? 1, cap: number(row[9]), lease: number(row[10]))
             self.circuits[row[0] ?? ""] = Circuit(
-                name: row[0] ?? "", state: row[1] ?? "", epoch: number(row[2]), stretch: number(row[3]),
+                name: row[0] ?? "", state: row[1] ?? "", epoch: number(row[2]), windowGeneration: number(row[3]),
                 openUntil: row[4].flatMap { Int64($0) }, hold: row[5], rules: rules)
         }
         for row in database.fields(
@@ -96,13 +99,16 @@ struct StoreFile {
 
     func events(of circuit: String) -> [Event] { self.events.filter { $0.circuit == circuit } }
 
-    /// A store of a version before the first; false if it can't be made.
+    /// An empty store of the oldest schema that is migrated; false if it can't be made.
     static func makeOld(_ path: String) -> Bool {
         let database = SQLiteFile(path, creates: true)
         // "BrkS", as the library writes it.
         _ = database.fields("PRAGMA application_id = \(0x4272_6B53)")
-        _ = database.fields("PRAGMA user_version = 1")
-        _ = database.fields("CREATE TABLE older (x INTEGER NOT NULL) STRICT")
+        let step = Migration.all[0]
+        guard SQLiteFile.run(path, step.parts.map { String(decoding: $0, as: UTF8.self) }.joined()) else {
+            return false
+        }
+        _ = database.fields("PRAGMA user_version = \(step.version)")
         return database.fields("PRAGMA journal_mode = WAL").first?[0] == "wal"
     }
 }

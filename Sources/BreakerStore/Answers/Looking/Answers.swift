@@ -189,7 +189,7 @@ final class Answers: Sendable {
         _ found: Found, to asker: Asker
     ) -> (answer: CallAnswer, news: (newConfig: CircuitBreaker.Config?, isAnother: Bool)) {
         self.clock.follow(found.clock)
-        var row = found.row
+        var row = found.row.guarded(by: asker.circuit.registeredConfig)
         let stored = row.circuit.state
         let now = self.clock.now
         row.circuit.takeStampsAhead(for: now)

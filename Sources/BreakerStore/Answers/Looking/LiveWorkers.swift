@@ -17,9 +17,11 @@ package struct LiveWorkers: Sendable, Hashable {
         package var since: Date?
         /// Nil if neither the lock file nor the board says so.
         package var reason: BreakerStoreError.Code?
+        /// Whether the worker runs a release that can use only files of an older schema than this one has.
+        fileprivate var isTooOld = false
 
         /// Whether the worker runs a release that can't use the file: then it obeys no hold and no reset.
-        package var isOutside: Bool { self.reason == .newerSchema || self.worker?.isOfOlderMajor == true }
+        package var isOutside: Bool { self.reason == .newerSchema || self.isTooOld }
     }
 
     /// How many workers live, those without a row included.
@@ -33,21 +35,29 @@ package struct LiveWorkers: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - living: the rows of the workers that live.
+    ///   - schema: the file's schema; a worker of any release can use an older one.
     ///   - file: the store's file, beside which the lock file has the bytes of degraded workers.
     ///   - board: the board, on which degraded workers note since when; nil if it is not read.
     ///   - clock: the clock of the rows and of the board.
-    init(_ living: [(worker: Worker, since: StoreTime)], of file: StoreFile, on board: BoardView?, _ clock: StoreClock)
-    {
+    init(
+        _ living: [(worker: Worker, since: StoreTime)], ofSchema schema: Int64, of file: StoreFile,
+        on board: BoardView?, _ clock: StoreClock
+    ) {
         let date = clock.dates()
         self.now = date(clock.now)
         self.count = living.count
         func snapshot(_ row: (worker: Worker, since: StoreTime)) -> WorkerSnapshot {
             WorkerSnapshot(row.worker, since: date(row.since))
         }
+        func isTooOld(_ worker: Worker) -> Bool {
+            schema >= Schema.oldestRead && worker.version.map(Versions.isOfOlderMajor) ?? false
+        }
         let (bytes, notes) = (DegradedBytes.found(at: file.lock), board?.degraded() ?? [])
         // Mostly so. A dictionary would take the operator's tool a megabyte.
         guard !bytes.isEmpty || !notes.isEmpty else {
-            self.degraded = living.map { Degraded(id: $0.worker.id, worker: snapshot($0)) }.filter(\.isOutside)
+            self.degraded = living.filter { isTooOld($0.worker) }.map {
+                Degraded(id: $0.worker.id, worker: snapshot($0), isTooOld: true)
+            }
             return
         }
         let locked = Dictionary(bytes.map { ($0.worker, $0) }) { first, _ in first }
@@ -56,7 +66,7 @@ package struct LiveWorkers: Sendable, Hashable {
             let (bytes, note) = (locked[row.worker.id], noted[row.worker.id])
             let found = Degraded(
                 id: row.worker.id, worker: snapshot(row), since: note.map { date(clock.time(of: $0.since)) },
-                reason: bytes?.reason ?? note?.reason)
+                reason: bytes?.reason ?? note?.reason, isTooOld: isTooOld(row.worker))
             return bytes != nil || note != nil || found.isOutside ? found : nil
         }
         let known = Set(living.map(\.worker.id))
@@ -81,7 +91,4 @@ extension WorkerSnapshot {
     init(_ worker: Worker, since: Date) {
         self.init(id: worker.id, name: worker.name, pid: worker.pid, version: worker.version, since: since)
     }
-
-    /// Whether the worker's release can use only files of an earlier major version of the schema; false if unknown.
-    package var isOfOlderMajor: Bool { self.version.map(Versions.isOfOlderMajor) ?? false }
 }

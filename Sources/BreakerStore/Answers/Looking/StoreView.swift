@@ -20,7 +20,9 @@ package struct StoreView {
     let isOwn: (Int64) -> Bool
     let moment: ReadingMoment
     /// The file's own number; nil if the clock's row can't be read.
-    let birth: Int64?
+    let incarnation: Int64?
+    /// The version of the file's schema.
+    let schema: Int64
 
     /// Runs `body` with a view of a file through a connection to it, in a read transaction.
     static func of<Value>(
@@ -33,12 +35,13 @@ package struct StoreView {
             return try body(
                 StoreView(
                     file: file, database: database, clock: clock, isAlive: isAlive, isOwn: isOwn,
-                    moment: ReadingMoment(clock, isAlive: isAlive), birth: row?.birth))
+                    moment: ReadingMoment(clock, isAlive: isAlive), incarnation: row?.incarnation,
+                    schema: try database.connection.schemaVersion()))
         }
     }
 
     /// The counts outside of the database.
-    var board: BoardView { BoardView(of: self.file, birth: self.birth, self.clock) }
+    var board: BoardView { BoardView(of: self.file, incarnation: self.incarnation, self.clock) }
 
     /// The rows of the workers that live.
     func livingRows() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
@@ -47,13 +50,13 @@ package struct StoreView {
 
     /// How many workers live, and those among them that can't use the file.
     package func liveWorkers() throws(BreakerStoreError) -> LiveWorkers {
-        LiveWorkers(try self.livingRows(), of: self.file, on: self.board, self.clock)
+        LiveWorkers(try self.livingRows(), ofSchema: self.schema, of: self.file, on: self.board, self.clock)
     }
 
     /// The workers that live and have a row, with the circuits that they probe.
     package func workers() throws(BreakerStoreError) -> [WorkerSnapshot] {
         let rows = try self.livingRows()
-        let degraded = LiveWorkers(rows, of: self.file, on: self.board, self.clock).degraded
+        let degraded = LiveWorkers(rows, ofSchema: self.schema, of: self.file, on: self.board, self.clock).degraded
         return try rows.map { (row) throws(BreakerStoreError) in
             var worker = WorkerSnapshot(row.worker, since: self.moment.date(row.since))
             worker.probing = try self.database.circuitsProbed(by: row.worker.id)
@@ -71,7 +74,8 @@ package struct StoreView {
         _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         let locks = LockReader(file.lock)
-        return try BystanderReader.read(file, patience: patience) { (database) throws(BreakerStoreError) in
+        return try BystanderReader.read(file, acceptsOlder: true, patience: patience) {
+            (database) throws(BreakerStoreError) in
             try StoreView.of(
                 file, database, StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false }, body)
         }

@@ -2,9 +2,9 @@ import CBreakerStore
 
 /// The counts of a circuit on a board, or in a process without a board, to be saved in the file.
 struct Tally: Sendable {
-    /// The id of the circuit's row, and the circuit's birth: the circuit may have been forgotten meanwhile.
+    /// The id of the circuit's row, and the circuit's incarnation: the circuit may have been forgotten meanwhile.
     var id: Int64
-    var birth: Int64
+    var incarnation: Int64
     /// The board's number, or the worker's id.
     var board: Int64
     var totals: CellTotals?
@@ -59,7 +59,7 @@ extension Board {
     private func unsaved(in cell: SharedWords, _ kind: BoardKind) -> Tally? {
         guard cell[0] != 0 else { return nil }
         let key = CellKey(of: cell)
-        var tally = Tally(id: key.id, birth: key.birth, board: Int64(bitPattern: self.number))
+        var tally = Tally(id: key.id, incarnation: key.incarnation, board: Int64(bitPattern: self.number))
         switch kind {
         case .totals:
             let block = TotalsCell(words: cell)
@@ -81,7 +81,7 @@ extension Board {
         defer { bs_end_touching(touch) }
         guard let segments = try? self.segments(following: false) else { return }
         for tally in tallies where tally.board == Int64(bitPattern: self.number) {
-            let key = CellKey(birth: tally.birth, id: tally.id)
+            let key = CellKey(incarnation: tally.incarnation, id: tally.id)
             if let totals = tally.totals, let cell = Self.cell(.totals, key, in: segments) {
                 TotalsCell(words: cell).noteSaved(totals)
             }

@@ -12,8 +12,9 @@ import Darwin
 /// The file `<db>-board`: the cells of all circuits, which all workers of the host have mapped and add to.
 ///
 /// Cells belong to circuits, not to workers: calls that a dead worker counted stay counted. A cell is found by its
-/// circuit's birth, and becomes another circuit's only when its circuit is forgotten. A board lives no longer than the
-/// boot. The store can do without the file: a process that finds the file unusable puts a new board in its place.
+/// circuit's incarnation, and becomes another circuit's only when its circuit is forgotten. A board lives no longer
+/// than the boot. The store can do without the file: a process that finds the file unusable puts a new board in its
+/// place.
 final class Board: Sendable {
     /// How room is made for a cell.
     struct Room {
@@ -21,8 +22,8 @@ final class Board: Sendable {
         let alone: (() throws(BreakerStoreError) -> Void) throws(BreakerStoreError) -> Void
         /// Whether a full board may be swept and grown now; false for a while after it could not grow.
         let mayGrow: () -> Bool
-        /// The births of all circuits in the file; nil if the file can't be read just now.
-        let births: () -> Set<Int64>?
+        /// The incarnations of all circuits in the file; nil if the file can't be read just now.
+        let incarnations: () -> Set<Int64>?
         /// Called when the board could not grow.
         let failed: () -> Void
     }
@@ -153,7 +154,9 @@ final class Board: Sendable {
         if let cell = Self.cell(kind, key, in: segments) ?? taken(in: segments) { return cell }
         guard room.mayGrow() else { throw self.failure("it could not grow just now") }
         // The database is read while this object is not locked.
-        if let births = room.births(), self.free(kind, allBut: births, in: segments), let cell = taken(in: segments) {
+        if let incarnations = room.incarnations(), self.free(kind, allBut: incarnations, in: segments),
+            let cell = taken(in: segments)
+        {
             return cell
         }
         do throws(BreakerStoreError) {
@@ -172,11 +175,11 @@ final class Board: Sendable {
     ///
     /// With less room the board would soon be swept again. Totals are freed first: a worker checks only its totals cell
     /// to learn that all its cells are gone.
-    private func free(_ kind: BoardKind, allBut births: Set<Int64>, in segments: [BoardSegment]) -> Bool {
+    private func free(_ kind: BoardKind, allBut incarnations: Set<Int64>, in segments: [BoardSegment]) -> Bool {
         var freed = 0
         for segment in segments.filter({ $0.kind == .totals }) + segments.filter({ $0.kind != .totals })
         where segment.kind.isOfCircuits {
-            let count = segment.free(allBut: births)
+            let count = segment.free(allBut: incarnations)
             if segment.kind == kind { freed += count }
         }
         return freed >= segments.filter { $0.kind == kind }.reduce(0) { $0 + $1.capacity } / 4

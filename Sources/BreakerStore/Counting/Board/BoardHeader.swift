@@ -7,13 +7,13 @@ struct BoardHeader: Sendable {
         /// The boot whose uptime numbers the ticks: the fingerprint of the boot's id.
         var boot: UInt64
         /// The number that the database's file was born with.
-        var birth: Int64
+        var incarnation: Int64
 
-        init(bootID: String, birth: Int64) {
+        init(bootID: String, incarnation: Int64) {
             var boot = Fingerprint()
             boot.add(bytesOf: bootID)
             self.boot = boot.value
-            self.birth = birth
+            self.incarnation = incarnation
         }
     }
 
@@ -90,7 +90,7 @@ struct BoardHeader: Sendable {
         guard words.count == Self.words, words[0] == Self.magic.littleEndian, words[1] == Self.version,
             words[5] == bs_check(words[1], words[2], words[3], words[4]), words[Place.count] <= Self.mostSegments
         else { return nil }
-        self.owner = Owner(boot: words[2], birth: Int64(bitPattern: words[3]))
+        self.owner = Owner(boot: words[2], incarnation: Int64(bitPattern: words[3]))
         self.number = words[4]
         for index in 0..<Int(words[Place.count]) {
             let place = Place.segments + index * 2
@@ -133,7 +133,7 @@ struct BoardHeader: Sendable {
         words[0] = Self.magic.littleEndian
         words[1] = Self.version
         words[2] = self.owner.boot
-        words[3] = UInt64(bitPattern: self.owner.birth)
+        words[3] = UInt64(bitPattern: self.owner.incarnation)
         words[4] = self.number
         words[5] = bs_check(words[1], words[2], words[3], words[4])
         words[Place.count] = UInt64(self.segments.count)
@@ -145,8 +145,8 @@ struct BoardHeader: Sendable {
 }
 
 extension BoardHeader.Owner {
-    fileprivate init(boot: UInt64, birth: Int64) {
+    fileprivate init(boot: UInt64, incarnation: Int64) {
         self.boot = boot
-        self.birth = birth
+        self.incarnation = incarnation
     }
 }

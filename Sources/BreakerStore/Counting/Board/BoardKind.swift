@@ -62,9 +62,9 @@ struct CellKey: Equatable, Sendable {
     static let words = 2
     private static let slow: UInt64 = 1 << 62
 
-    /// The circuit's birth; with bit 62 set if the cell is the slow rule's.
+    /// The circuit's incarnation; with bit 62 set if the cell is the slow rule's.
     ///
-    /// Births are below that bit.
+    /// Incarnations are below that bit.
     let first: UInt64
     /// For totals and durations the id of the circuit's row; for the cells of a window the length of a tick.
     ///
@@ -72,14 +72,14 @@ struct CellKey: Equatable, Sendable {
     let second: UInt64
 
     /// The key of a circuit's totals and durations.
-    init(birth: Int64, id: Int64) {
-        self.first = UInt64(bitPattern: birth)
+    init(incarnation: Int64, id: Int64) {
+        self.first = UInt64(bitPattern: incarnation)
         self.second = UInt64(bitPattern: id)
     }
 
     /// The key of the cells for a rule's window.
-    init(birth: Int64, _ subject: WindowSubject, _ ticks: WindowTicks) {
-        self.first = UInt64(bitPattern: birth) | (subject == .slow ? Self.slow : 0)
+    init(incarnation: Int64, _ subject: WindowSubject, _ ticks: WindowTicks) {
+        self.first = UInt64(bitPattern: incarnation) | (subject == .slow ? Self.slow : 0)
         self.second = UInt64(bitPattern: ticks.length)
     }
 
@@ -93,6 +93,6 @@ struct CellKey: Equatable, Sendable {
     /// Both words enter the hash, so that a circuit's two rings lie apart.
     var hash: UInt64 { BoardSegment.mix(self.first &+ self.second &* 0x9E37_79B9_7F4A_7C15) }
 
-    var birth: Int64 { Int64(bitPattern: self.first & ~Self.slow) }
+    var incarnation: Int64 { Int64(bitPattern: self.first & ~Self.slow) }
     var id: Int64 { Int64(bitPattern: self.second) }
 }

@@ -27,10 +27,10 @@ final class BoardReader: Sendable {
         return BoardHeader(words, fileSize: Int(found.size))
     }
 
-    /// The totals of all circuits, by their births.
+    /// The totals of all circuits, by their incarnations.
     func totals() -> [Int64: CellTotals] {
         var totals: [Int64: CellTotals] = [:]
-        self.forEach(.totals) { cell in totals[CellKey(of: cell).birth] = TotalsCell(words: cell).totals }
+        self.forEach(.totals) { cell in totals[CellKey(of: cell).incarnation] = TotalsCell(words: cell).totals }
         return totals
     }
 
@@ -41,10 +41,12 @@ final class BoardReader: Sendable {
     func durations(_ key: CellKey) -> DurationBuckets? { self.withCell(.durations, key) { DurationBuckets($0) } }
 
     /// The calls in the window that ends now; nil if the board has no such window.
-    func sums(_ key: CellKey, _ ticks: WindowTicks, inStretch stretch: Int64, at uptime: Int64) -> WindowCount? {
+    func sums(
+        _ key: CellKey, _ ticks: WindowTicks, inGeneration windowGeneration: Int64, at uptime: Int64
+    ) -> WindowCount? {
         self.withCell(.ring, key) { cell in
             Ring(words: cell.from(CellKey.words), ticks: ticks)
-                .sums(at: ticks.tick(at: uptime, inStretch: stretch)).calls
+                .sums(at: ticks.tick(at: uptime, inGeneration: windowGeneration)).calls
         }
     }
 

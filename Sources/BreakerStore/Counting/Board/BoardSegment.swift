@@ -50,11 +50,11 @@ struct BoardSegment: Sendable {
     /// Frees the cells of circuits that are not among these; returns how many.
     ///
     /// Called only under byte 0 of the lock file.
-    func free(allBut births: Set<Int64>) -> Int {
+    func free(allBut incarnations: Set<Int64>) -> Int {
         var freed = 0
         for place in 0..<self.capacity {
             let cell = self.cell(at: place)
-            guard cell[0] != 0, !births.contains(CellKey(of: cell).birth) else { continue }
+            guard cell[0] != 0, !incarnations.contains(CellKey(of: cell).incarnation) else { continue }
             cell[0] = 0
             freed += 1
         }

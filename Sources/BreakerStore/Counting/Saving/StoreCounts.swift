@@ -29,8 +29,8 @@ final class StoreCounts: Sendable {
         /// The tallies of the board, and of this process's private cells.
         var tallies: [Tally] = []
         /// The last errors of failures that have no row.
-        var errors: [(id: Int64, birth: Int64, error: CircuitCounts.LastError)] = []
-        /// This process's circuits that have news of their own, by their births.
+        var errors: [(id: Int64, incarnation: Int64, error: CircuitCounts.LastError)] = []
+        /// This process's circuits that have news of their own, by their incarnations.
         fileprivate var circuits: [Int64: SharedCircuit] = [:]
 
         var isEmpty: Bool { self.tallies.isEmpty && self.errors.isEmpty }
@@ -99,18 +99,18 @@ final class StoreCounts: Sendable {
                 break
             }
             let circuit = circuits[(start + place) % circuits.count]
-            if canRead, circuit.counts.waitsForBirth {
+            if canRead, circuit.counts.waitsForIncarnation {
                 // Each read may wait: after a read in vain no other is tried.
                 canRead = read(circuit)
                 looked += 1
             }
             if let tally = circuit.counts.takeOwn(by: worker) {
                 unsaved.tallies.append(tally)
-                unsaved.circuits[tally.birth] = circuit
+                unsaved.circuits[tally.incarnation] = circuit
             }
             if let error = circuit.counts.takeError() {
                 unsaved.errors.append(error)
-                unsaved.circuits[error.birth] = circuit
+                unsaved.circuits[error.incarnation] = circuit
             }
         }
         return unsaved
@@ -126,7 +126,9 @@ final class StoreCounts: Sendable {
     /// Called once the transaction that saves this batch is committed.
     func noteSaved(_ unsaved: Unsaved) {
         defer { self.isSaving.store(false, ordering: .releasing) }
-        for tally in unsaved.tallies where tally.own != nil { unsaved.circuits[tally.birth]?.counts.noteSaved(tally) }
+        for tally in unsaved.tallies where tally.own != nil {
+            unsaved.circuits[tally.incarnation]?.counts.noteSaved(tally)
+        }
         self.board?.noteSaved(unsaved.tallies)
     }
 
@@ -135,7 +137,9 @@ final class StoreCounts: Sendable {
     /// The numbers need nothing: they were not marked as saved, so the next batch has them.
     func noteNotSaved(_ unsaved: Unsaved) {
         defer { self.isSaving.store(false, ordering: .releasing) }
-        for (_, birth, error) in unsaved.errors { unsaved.circuits[birth]?.counts.putBack(error, of: birth) }
+        for (_, incarnation, error) in unsaved.errors {
+            unsaved.circuits[incarnation]?.counts.putBack(error, of: incarnation)
+        }
     }
 
     // MARK: - The board
@@ -168,9 +172,9 @@ final class StoreCounts: Sendable {
     ///
     /// - Parameters:
     ///   - lock: nil while the database is not open.
-    ///   - birth: the number that the open database was born with; nil while it can't be read.
+    ///   - incarnation: the number that the open database was born with; nil while it can't be read.
     func board(
-        until deadline: Deadline, under lock: () -> LockFile?, of birth: () throws(BreakerStoreError) -> Int64?
+        until deadline: Deadline, under lock: () -> LockFile?, of incarnation: () throws(BreakerStoreError) -> Int64?
     ) -> Board? {
         if let board = self.board { return board }
         // The clock, which may be the user's code, is asked while no lock is held.
@@ -185,8 +189,9 @@ final class StoreCounts: Sendable {
             hasTried = true
             self.presentBoard.value = try? lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
                 // Read under byte 0: another database can't be opened meanwhile, and lose its board to this one's.
-                guard let birth = try birth() else { return nil }
-                return try Board.openOrCreate(of: self.file, BoardHeader.Owner(bootID: bootID, birth: birth))
+                guard let incarnation = try incarnation() else { return nil }
+                return try Board.openOrCreate(
+                    of: self.file, BoardHeader.Owner(bootID: bootID, incarnation: incarnation))
             }
             let board = self.board
             // Threads that have waited for this try make none of their own.

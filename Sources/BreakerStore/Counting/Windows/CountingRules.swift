@@ -47,8 +47,8 @@ struct CountingRules: Equatable, Sendable {
 extension CountingRules {
     init(_ rules: Rules) {
         self.init()
-        if case .failureRate(_, let window) = rules.trip { self.failureWindow = window }
-        self.slowWindow = rules.slow?.window
+        self.failureWindow = rules.failureWindow
+        self.slowWindow = rules.slow?.window.saturatingMicroseconds
         self.needsReporters = rules.minimumReporters > 1 && self.shortestWindow != nil
     }
 }

@@ -68,14 +68,15 @@ struct Ring: Sendable {
 
     // MARK: - Damage
 
-    /// Clears words that are too far ahead to be of this boot, clock and stretch; returns whether there were any.
+    /// Clears words that are too far ahead to be of this boot, clock and window generation; returns whether there were
+    /// any.
     ///
     /// Such words are damage, or come from a file that an older copy has replaced. While such a word is ahead of now,
-    /// no call can be added at its place. A word of the circuit's next stretch looks the same, but is good. So the word
-    /// is read first, then the file is asked whether this stretch still lasts, and the clock is read: if the stretch
-    /// lasts, the word is damage.
+    /// no call can be added at its place. A word of the circuit's next window generation looks the same, but is good.
+    /// So the word is read first, then the file is asked whether this window generation still lasts, and the clock is
+    /// read: if the window generation lasts, the word is damage.
     ///
-    /// - Parameter now: asks the file whether the stretch lasts; returns the present tick if it does.
+    /// - Parameter now: asks the file whether the window generation lasts; returns the present tick if it does.
     func dropTheFuture(_ now: () -> UInt64?) -> Bool {
         var isAny = false
         for place in Place.bad..<Self.words {

@@ -10,7 +10,7 @@ struct WindowTicks: Equatable, Sendable {
     ///
     /// It is 17, a whole ring, so that all older words are out of the window even if no time passes; and 1 more,
     /// because two processes may read their clocks a tick apart.
-    private static let perStretch: UInt64 = 18
+    private static let perGeneration: UInt64 = 18
 
     /// In microseconds.
     let length: Int64
@@ -27,8 +27,9 @@ struct WindowTicks: Equatable, Sendable {
     /// The number of a tick: it rises with time, and with each transition of the circuit.
     ///
     /// So the commit of a transition alone makes all older words of a ring stale: no process has to clear them.
-    func tick(at uptime: Int64, inStretch stretch: Int64) -> UInt64 {
-        let tick = UInt64(bitPattern: uptime / self.length) &+ Self.perStretch &* UInt64(bitPattern: stretch)
+    func tick(at uptime: Int64, inGeneration windowGeneration: Int64) -> UInt64 {
+        let tick =
+            UInt64(bitPattern: uptime / self.length) &+ Self.perGeneration &* UInt64(bitPattern: windowGeneration)
         return tick & TickWord.lastTick
     }
 
@@ -68,6 +69,6 @@ struct TickWord: Equatable, Sendable {
 
     /// Whether the word is more than one tick ahead of `tick`.
     ///
-    /// No process with this clock and stretch writes such a word.
+    /// No process with this clock and window generation writes such a word.
     func isOfTheFuture(_ tick: UInt64) -> Bool { self.raw != 0 && self.ticksBehind(tick) < -1 }
 }

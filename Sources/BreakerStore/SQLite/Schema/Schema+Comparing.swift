@@ -7,7 +7,7 @@ extension Schema {
     // Not a set: for the first set of a type, the runtime searches all loaded libraries for conformances.
     private static let names = Self.rows.map { SchemaRow.folded($0.name) }
 
-    /// The schema rows of each earlier version, made once per process.
+    /// The schema rows of each earlier version that is migrated, made once per process.
     private static let older = Migration.all.dropLast().map { step in
         (version: Int64(step.version), rows: try? Self.rows(madeUpTo: step.version))
     }
@@ -42,10 +42,11 @@ extension Schema {
 
     /// Compares a connection's tables with the library's; before that, its statements may touch no table.
     ///
-    /// Throws `newerSchema` for a later major version, whatever its tables are. Throws `foreignSchema` if a table or an
-    /// index of the library is missing or differs, or if another program's index is on one of the library's tables.
-    /// Throws `unavailable` for an older major version unless the authorizer accepts it. Other programs' tables, views
-    /// and triggers do no harm, for nothing of them is ever run.
+    /// Throws `newerSchema` for a later major version, whatever its tables are, and `olderSchema` for one that is too
+    /// old to be migrated. Throws `foreignSchema` if a table or an index of the library is missing or differs, or if
+    /// another program's index is on one of the library's tables. Throws `unavailable` for an older major version
+    /// unless the authorizer accepts it. Other programs' tables, views and triggers do no harm, for nothing of them is
+    /// ever run.
     ///
     /// - Returns: whether the schema has anything of other programs.
     @discardableResult
@@ -122,7 +123,7 @@ extension Schema {
     }
 
     /// The prefix of an older file's tables while their rows are copied.
-    private static let prefixOfTheMoved = "breakerstore_1_"
+    private static let prefixOfTheMoved = "breakerstore_2_"
 
     private static func title(_ row: SchemaRow) -> String {
         "the \(String(decoding: row.type, as: UTF8.self)) \(row.shownName.quoted)"
@@ -142,5 +143,17 @@ extension Schema {
     ) -> BreakerStoreError {
         BreakerStoreError(
             code: .foreignSchema, message: "the file is not used: \(what)", advice: advice, path: path)
+    }
+}
+
+extension Connection {
+    /// Shows the tables of an older major version under the names and with the columns of this one, so that the
+    /// library's statements can read them; does nothing in a file of this version.
+    func viewOlderTables() throws(BreakerStoreError) {
+        let version = try self.schemaVersion()
+        guard version < Schema.oldestRead else { return }
+        try self.changeSchema("PRAGMA temp_store = MEMORY")
+        try self.changeSchema(String(decoding: Migration.views(ofTablesNamed: ""), as: UTF8.self))
+        if version < Schema.firstWithPredecessor { try self.changeSchema(Migration.viewWithoutPredecessor) }
     }
 }

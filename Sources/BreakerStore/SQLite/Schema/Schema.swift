@@ -7,18 +7,34 @@ enum Schema {
     static let version = Int64(Migration.all.last?.version ?? 0)
 
     static let stepsOfAMajor: Int64 = 1000
-    /// The oldest version whose rows are read: files of an older major version are migrated first.
+    /// The oldest version whose rows are read as they are: files of an older major version are migrated first, or read
+    /// through `Connection.viewOlderTables`.
     static let oldestRead = Self.version / Self.stepsOfAMajor * Self.stepsOfAMajor
+    static let firstWithPredecessor: Int64 = 2001
+    /// The oldest version that is migrated.
+    private static let oldestMigrated = Int64(Migration.all.first?.version ?? 0)
 
     static func isKnown(_ version: Int64) -> Bool {
         version / Self.stepsOfAMajor <= Self.version / Self.stepsOfAMajor
     }
 
-    /// Throws `newerSchema` for a later major version.
+    /// Throws `newerSchema` for a later major version, and `olderSchema` for one that is too old to be migrated.
     ///
     /// Minor versions only add, so a later minor version is usable: going back to an older program stops no service.
     static func requireKnownVersion(_ version: Int64, _ path: String) throws(BreakerStoreError) {
-        guard Self.isKnown(version) else { throw Self.newer(version, path) }
+        if let refusal = Self.refusal(of: version, path) { throw refusal }
+    }
+
+    /// Why a file of this version can't be used, not even after a migration; nil if it can.
+    static func refusal(of version: Int64, _ path: String) -> BreakerStoreError? {
+        guard Self.isKnown(version) else { return Self.newer(version, path) }
+        guard version > 0, version < Self.oldestMigrated else { return nil }
+        return BreakerStoreError(
+            code: .olderSchema,
+            message: "the file has schema \(Versions.text(ofSchema: version)), which this release no longer migrates",
+            advice: "open it once with release 0.5, which moves it to schema 2; or move its files away "
+                + "('breaker-inspect set-aside'): then the circuits begin closed",
+            path: path)
     }
 
     static func newer(_ version: Int64, _ path: String) -> BreakerStoreError {
@@ -77,7 +93,6 @@ enum Schema {
                     try connection.changeSchema(String(decoding: part, as: UTF8.self))
                 }
             }
-            if Self.entersMajor(from: version, to: target) { try connection.changeSchema(Self.nameOlderRelease) }
             if version < target { try connection.execute("PRAGMA user_version = \(target)") }
             Hook.reached("migration.commit")
             try connection.execute("COMMIT")
@@ -87,18 +102,10 @@ enum Schema {
         }
         try connection.changeSchema("PRAGMA legacy_alter_table = OFF")
         Hook.reached("migration.done")
-        return lost
+        guard !lost.isEmpty else { return [] }
+        let left = try Self.triggers(in: connection)
+        return lost.filter { !left.contains($0) }
     }
-
-    /// Whether a file that releases before this major version have used is moved to it.
-    private static func entersMajor(from version: Int64, to target: Int64) -> Bool {
-        version > 0 && version < Self.oldestRead && target >= Self.oldestRead
-    }
-
-    /// Workers that live now can't use the file any longer, and their rows may not say which release they run.
-    private static let nameOlderRelease = """
-        UPDATE worker SET version = '\(Versions.olderMajor)' WHERE version IS NULL
-        """
 
     /// The SQL texts to run, in this order, in a file of this version.
     private static func parts(of steps: [Migration], after version: Int64) -> [[UInt8]] {

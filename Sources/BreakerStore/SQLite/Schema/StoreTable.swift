@@ -16,13 +16,16 @@ struct StoreTable: Sendable {
         StoreTable(name: "worker", worker: "id"),
         StoreTable(name: "registration", circuit: "circuit", worker: "worker"),
         StoreTable(name: "probe", circuit: "circuit", worker: "worker"),
-        StoreTable(name: "tally", circuit: "circuit"),
+        StoreTable(name: "counters", circuit: "circuit"),
         StoreTable(name: "duration", circuit: "circuit"),
         StoreTable(name: "transition", circuit: "circuit"),
-        StoreTable(name: "word", circuit: "circuit"),
+        StoreTable(name: "command", circuit: "circuit"),
         StoreTable(name: "predecessor", circuit: "circuit"),
         StoreTable(name: "sqlite_sequence"),
     ]
+
+    /// The tables of schema 2 that have another name, behind views: see `Connection.viewOlderTables`.
+    static let older: [StaticString] = ["tally", "word"]
 
     /// The deletions of all that belongs to a circuit, to circuits with numbers above ?1, or to a worker.
     static let ofCircuit = Self.deletions(\.circuit, "=")

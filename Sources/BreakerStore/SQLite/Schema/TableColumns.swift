@@ -1,6 +1,4 @@
 /// The columns of a table, read from the text with which the library creates it: each line has a column or the key.
-///
-/// Of a table to which schema 1.1 has added columns, only the keys are complete.
 struct TableColumns: Sendable {
     let table: String
     /// `type` is "INTEGER", "REAL" or "TEXT".

@@ -8,9 +8,7 @@ package enum Versions {
     package static let library = "0.6.0"
 
     /// The first release that can use files of this schema's major version.
-    private static let oldestOfMajor: [UInt32] = [0, 5]
-    /// The release of a worker that ran when its file was moved to this major version; older files do not have it.
-    static let olderMajor = "0.4 or older"
+    private static let oldestOfMajor: [UInt32] = [0, 6]
 
     /// Whether a release can use only files of an earlier major version of the schema.
     ///
@@ -21,6 +19,9 @@ package enum Versions {
         guard numbers.count == parts.count, numbers.count > 1 else { return false }
         return numbers.lexicographicallyPrecedes(Self.oldestOfMajor)
     }
+
+    /// Whether files of this schema are migrated before this release's workers use them.
+    package static func isOlderMajor(schema: Int64) -> Bool { schema < Schema.oldestRead }
 
     static func text(ofSchema version: Int64) -> String { "\(version / 1_000).\(version % 1_000)" }
 

@@ -15,7 +15,8 @@ extension StoreCore {
             of: { () throws(BreakerStoreError) in
                 // Another file may have taken the path, and another process may have made that file's board.
                 guard self.answers.isInPlace else { return nil }
-                return try self.read { (database) throws(BreakerStoreError) in try ClockRow.read(database)?.birth }
+                return try self.read { (database) throws(BreakerStoreError) in try ClockRow.read(database)?.incarnation
+                }
             })
     }
 
@@ -35,7 +36,7 @@ extension StoreCore {
                 try self.counting.alone(under: self.answers.lockFile, until: deadline, body)
             },
             mayGrow: { self.counting.mayGrow },
-            births: { try? self.view { (database) throws(BreakerStoreError) in try database.births() } },
+            incarnations: { try? self.view { (database) throws(BreakerStoreError) in try database.incarnations() } },
             failed: { self.counting.noteNoRoom() })
     }
 
@@ -75,7 +76,7 @@ extension StoreCore {
     func totals(of circuit: SharedCircuit) throws(BreakerStoreError) -> CallTotals {
         self.publish(circuit.counts)
         return try self.view { (database) throws(BreakerStoreError) in
-            let board = BoardView(of: self.file, birth: try ClockRow.read(database)?.birth, self.clock)
+            let board = BoardView(of: self.file, incarnation: try ClockRow.read(database)?.incarnation, self.clock)
             let found = try database.circuit(named: circuit.name, failures: 0, countedOn: board)
             return found.map { CallTotals($0.totals, $0.durations) } ?? CallTotals()
         }
@@ -117,7 +118,8 @@ extension StoreCore {
                 // Taken over only if the circuit was never read: `{ false }` refuses all else. Another thread's reading
                 // is newer.
                 circuit.counts.know(
-                    (row.id, row.birth), row.circuit.rules, epoch: row.circuit.epoch, stretch: row.circuit.stretch
+                    (row.id, row.incarnation), row.circuit.rules, epoch: row.circuit.epoch,
+                    windowGeneration: row.circuit.windowGeneration
                 ) { false }
             } else {
                 circuit.counts.noteMissing()

@@ -25,7 +25,7 @@ extension StoreCore {
                 }
                 // A circuit that is not in the file has nothing to be restored.
                 guard let row else { continue }
-                var present = row
+                var present = row.guarded(by: circuit.registeredConfig)
                 present.circuit.takeStampsAhead(for: self.clock.now)
                 circuit.noteLook(at: self.clock.uptime)
                 let news = circuit.know(SharedCircuit.LastRead(present, at: self.clock.now, self.clock)) { true }
@@ -35,7 +35,7 @@ extension StoreCore {
                 if isYoung {
                     let found = try opened.writer.origin(
                         of: row.id, circuit.name, or: origin, uptime: self.clock.uptime)
-                    if found.seenAt == .min, row.circuit.stretch == 1 { continue }
+                    if found.seenAt == .min, row.circuit.windowGeneration == 1 { continue }
                     origin = found
                 }
                 lost.circuits[circuit.key] = LostFile.KnownCircuit(row.circuit, offset: offset, origin)
@@ -120,7 +120,7 @@ extension SharedCircuit.LastRead {
     /// Without a row, that is a hold or an open state: other circuits come back by their next use.
     fileprivate func isLater(than row: CircuitRow?) -> Bool {
         guard let row else { return self.isUnusual }
-        return self.birth == row.birth && self.epoch > row.circuit.epoch
+        return self.incarnation == row.incarnation && self.epoch > row.circuit.epoch
     }
 
     /// What is known of a circuit whose row can't be read any more: whether it was held, but not whether it is open.

@@ -240,7 +240,7 @@ extension StoreCore {
             { (transaction) throws(BreakerStoreError) in
                 let error = Self.newest(error, cells, at: self.clock.uptime)
                 try self.trip(
-                    circuit.name, by: recount(), of: cells, epoch: epoch, error, missing: missing, transaction)
+                    circuit, by: recount(), of: cells, epoch: epoch, error, missing: missing, transaction)
             })
     }
 
@@ -250,21 +250,22 @@ extension StoreCore {
     ) throws(BreakerStoreError) {
         guard let cells = circuit.counts.madeCellPair?.deciding else { return }
         try self.trip(
-            circuit.name, by: self.sums(of: circuit, since: epoch, in: cells), of: cells, epoch: epoch, error,
+            circuit, by: self.sums(of: circuit, since: epoch, in: cells), of: cells, epoch: epoch, error,
             missing: 0, transaction)
     }
 
     private func trip(
-        _ name: String, by counted: Circuit.WindowCounts, of cells: CircuitCells, epoch: Int64, _ error: String?,
-        missing: Int, _ transaction: Transaction
+        _ circuit: SharedCircuit, by counted: Circuit.WindowCounts, of cells: CircuitCells, epoch: Int64,
+        _ error: String?, missing: Int, _ transaction: Transaction
     ) throws(BreakerStoreError) {
         let uptime = self.clock.uptime
-        _ = try transaction.change(name) { (stored, moment, _) -> Circuit.ReportAction in
+        _ = try transaction.change(circuit.name, own: circuit.registeredConfig) {
+            (stored, moment, _) -> Circuit.ReportAction in
             // If another process has just registered another window, the next end decides by that window.
             guard CountingRules(stored.rules).hasWindows(of: cells.rules),
                 let share = stored.rules.share(reachedBy: counted)
             else { return .counted }
-            let workers = cells.reporters(of: share.subject, inStretch: stored.stretch, at: uptime)
+            let workers = cells.reporters(of: share.subject, inGeneration: stored.windowGeneration, at: uptime)
             let reporters = FailureList(workers.map { Circuit.Failure(at: moment.now, worker: $0, sequence: 0) })
             return stored.shareReached(
                 by: counted, epoch: epoch, error: error, missing: missing, at: moment, among: reporters,

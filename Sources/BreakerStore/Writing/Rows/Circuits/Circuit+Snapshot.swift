@@ -36,7 +36,7 @@ extension CircuitSnapshot {
         let failures = stored.failures(at: now).map { date(min($0.at, now)) }
         self.init(
             name: stored.name,
-            config: CircuitBreaker.Config(name: stored.name, group: row.label, rules: circuit.rules),
+            config: CircuitBreaker.Config(name: stored.name, group: row.group, rules: circuit.rules),
             state: circuit.state(at: now, date),
             since: date(circuit.hold(at: now)?.since ?? circuit.since),
             epoch: circuit.epoch,

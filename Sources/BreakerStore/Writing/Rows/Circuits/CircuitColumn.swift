@@ -6,14 +6,13 @@
 /// A case's number is the column's place in a SELECT, and in `entries`. `name` is not listed: most callers look for a
 /// row by its name. Other callers select `name` after these columns.
 enum CircuitColumn: Int32, CaseIterable {
-    case id, birth, registered
-    case label, mode, rule, ruleCount, ruleWindow, ruleShare, slowThreshold, slowShare, slowCount, slowWindow
-    case recovery, multiplier, cap, jitter, outageCap, probeLimit, probeSuccesses, probeLease, minimumReporters
-    case state, since, epoch, stretch, openUntil, successes, trips, forgottenUntil, lastError
-    case stretchFailed, stretchRefused
+    case id, incarnation, registered
+    case group, mode, rules
+    case state, since, epoch, windowGeneration, openUntil, successes, trips, forgottenUntil, lastError
+    case generationFailed, generationRefused
     case outageSince, outageFailed, outageRefused, tripReason, tripFailed, tripCalls
     case hold, holdSince, holdUntil, holdBy, holdReason
-    case failures, failuresSince
+    case failureCount, failuresSince
 
     /// The part of the program that changes a column.
     enum Part {
@@ -27,7 +26,7 @@ enum CircuitColumn: Int32, CaseIterable {
         case failure
         /// Not saved with the row: to note or end a worker's use of the circuit, and to remove a worker, the program
         /// writes it directly, each with a statement of its own.
-        case tally
+        case direct
     }
 
     private typealias Entry = (name: String, part: Part, value: @Sendable (CircuitRow) -> SQLValue)
@@ -35,38 +34,22 @@ enum CircuitColumn: Int32, CaseIterable {
     /// In the order of the cases.
     private static let entries: [Entry] = [
         ("id", .key, { .integer($0.id) }),
-        ("birth", .key, { .integer($0.birth) }),
-        ("registered", .tally, { .integer($0.registered) }),
-        ("label", .config, { SQLValue($0.label) }),
-        ("mode", .config, { .text($0.circuit.rules.isObserving ? "observing" : "enforcing") }),
-        ("rule", .config, { .text($0.circuit.rules.trip.word) }),
-        ("rule_count", .config, { .integer($0.circuit.rules.trip.count) }),
-        ("rule_window", .config, { .integer($0.circuit.rules.trip.window) }),
-        ("rule_share", .config, { $0.circuit.rules.trip.share.map { .real($0) } ?? .null }),
-        ("slow_threshold", .config, { SQLValue($0.circuit.rules.slow?.threshold) }),
-        ("slow_share", .config, { $0.circuit.rules.slow.map { .real($0.share.share) } ?? .null }),
-        ("slow_count", .config, { SQLValue($0.circuit.rules.slow.map { Int64($0.share.minimumCalls) }) }),
-        ("slow_window", .config, { SQLValue($0.circuit.rules.slow?.window) }),
-        ("recovery", .config, { .integer($0.circuit.rules.recovery) }),
-        ("recovery_multiplier", .config, { .real($0.circuit.rules.multiplier) }),
-        ("recovery_cap", .config, { .integer($0.circuit.rules.cap) }),
-        ("recovery_jitter", .config, { .real($0.circuit.rules.jitter) }),
-        ("outage_cap", .key, { .integer($0.outageCap) }),
-        ("probe_limit", .config, { .integer(Int64($0.circuit.rules.probeLimit)) }),
-        ("probe_successes", .config, { .integer(Int64($0.circuit.rules.successesToClose)) }),
-        ("probe_lease", .config, { .integer($0.circuit.rules.lease) }),
-        ("minimum_reporters", .config, { .integer(Int64($0.circuit.rules.minimumReporters)) }),
+        ("incarnation", .key, { .integer($0.incarnation) }),
+        ("registered", .direct, { .integer($0.registered) }),
+        ("group_name", .config, { SQLValue($0.group) }),
+        ("mode", .config, { .text($0.circuit.rules.mode.rawValue) }),
+        ("rules", .config, { .text($0.circuit.rules.text) }),
         ("state", .state, { .text($0.circuit.state.word) }),
         ("since", .state, { .integer($0.circuit.since.microseconds) }),
         ("epoch", .state, { .integer($0.circuit.epoch) }),
-        ("stretch", .state, { .integer($0.circuit.stretch) }),
+        ("window_generation", .state, { .integer($0.circuit.windowGeneration) }),
         ("open_until", .state, { SQLValue($0.circuit.state.until?.microseconds) }),
         ("successes", .state, { .integer($0.circuit.state.successes) }),
         ("trips", .state, { .integer(Int64($0.circuit.tripsInARow)) }),
         ("forgotten_until", .state, { SQLValue($0.circuit.forgottenUntil?.microseconds) }),
         ("last_error", .failure, { SQLValue($0.circuit.lastError) }),
-        ("stretch_failed", .state, { SQLValue($0.stretchBegan?.failed) }),
-        ("stretch_refused", .state, { SQLValue($0.stretchBegan?.refused) }),
+        ("generation_failed", .state, { SQLValue($0.generationBegan?.failed) }),
+        ("generation_refused", .state, { SQLValue($0.generationBegan?.refused) }),
         ("outage_since", .state, { SQLValue($0.circuit.trippedSince?.microseconds) }),
         ("outage_failed", .state, { SQLValue($0.outageBegan?.failed) }),
         ("outage_refused", .state, { SQLValue($0.outageBegan?.refused) }),
@@ -78,7 +61,7 @@ enum CircuitColumn: Int32, CaseIterable {
         ("hold_until", .state, { SQLValue($0.circuit.hold?.until?.microseconds) }),
         ("hold_by", .state, { SQLValue($0.circuit.hold?.by) }),
         ("hold_reason", .state, { SQLValue($0.circuit.hold?.reason) }),
-        ("failures", .failure, { SQLValue($0.failures.count) }),
+        ("failure_count", .failure, { SQLValue($0.failures.count) }),
         ("failures_since", .failure, { SQLValue($0.failures.since?.microseconds) }),
     ]
 
@@ -135,41 +118,6 @@ extension CircuitColumn {
             list += text(place, column)
         }
         return list
-    }
-}
-
-extension Rules.Trip {
-    static let rate = "rate"
-
-    var word: String {
-        switch self {
-        case .failures: "failures"
-        case .consecutiveFailures: "consecutive"
-        case .failureRate: Self.rate
-        case .unknown(let word, count: _, window: _): word
-        }
-    }
-
-    var count: Int64 {
-        switch self {
-        case .failures(let count, window: _), .consecutiveFailures(let count), .unknown(_, let count, window: _):
-            Int64(count)
-        case .failureRate(let share, window: _): Int64(share.minimumCalls)
-        }
-    }
-
-    fileprivate var share: Double? {
-        switch self {
-        case .failureRate(let share, window: _): share.share
-        case .failures, .consecutiveFailures, .unknown: nil
-        }
-    }
-
-    var window: Int64 {
-        switch self {
-        case .failures(_, let window), .failureRate(_, let window), .unknown(_, count: _, let window): window
-        case .consecutiveFailures: 0
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 /// Reads a circuit's row, into which any program may have written anything.
 ///
 /// Each function returns a value that a program of this library can have written, or throws: then the whole row is
-/// unreadable.
+/// unreadable. A text of rules that can't be used does not throw: `Rules.standingIn` takes its place.
 struct CircuitReader {
     private struct Unreadable: Error {}
 
@@ -11,16 +11,20 @@ struct CircuitReader {
 
     /// Above every epoch that time and transitions can reach.
     private static var highestEpoch: Int64 { 1 << 62 }
-    private static var times: ClosedRange<Int64> { 1...Duration.longestAllowed.saturatingMicroseconds }
-    private static var counts: ClosedRange<Int64> { 1...1_000_000 }
-    /// On the board a circuit's birth is the key of its cell; the bit 2^62 marks another cell of the same circuit.
-    private static var births: ClosedRange<Int64> { 1...(1 << 62) - 1 }
+    private static let mostCounted: Int64 = 1_000_000
+    /// On the board a circuit's incarnation is the key of its cell; the bit 2^62 marks another cell of the same
+    /// circuit.
+    private static var incarnations: ClosedRange<Int64> { 1...(1 << 62) - 1 }
     private static var naturals: ClosedRange<Int64> { 0...Int64.max }
     private static var all: ClosedRange<Int64> { Int64.min...Int64.max }
 
-    init(_ columns: Row, knowsAllWords: Bool) {
+    /// The rules that a stored text means.
+    private let rulesOfText: (String) -> Rules
+
+    init(_ columns: Row, knowsAllWords: Bool, rules: @escaping (String) -> Rules) {
         self.columns = columns
         self.knowsAllWords = knowsAllWords
+        self.rulesOfText = rules
     }
 
     /// The row; nil if it can't be read.
@@ -34,9 +38,9 @@ struct CircuitReader {
             since: StoreTime(microseconds: try self.integer(.since)),
             epoch: try self.integer(.epoch, in: 0...Self.highestEpoch),
             forgottenUntil: try self.optionalTime(.forgottenUntil),
-            tripsInARow: try self.count(.trips, in: Self.naturals, most: Self.counts.upperBound),
+            tripsInARow: try self.count(.trips, in: Self.naturals, most: Self.mostCounted),
             hold: hasUnknownHold ? nil : try self.hold(), lastError: try self.optionalText(.lastError))
-        circuit.stretch = try self.integer(.stretch, in: Self.naturals)
+        circuit.windowGeneration = try self.integer(.windowGeneration, in: Self.naturals)
         circuit.trippedSince = try self.optionalTime(.outageSince)
         if circuit.trippedSince != nil {
             circuit.trip = Circuit.Trip(
@@ -44,67 +48,31 @@ struct CircuitReader {
                 calls: try self.optionalInteger(.tripCalls))
         }
         return CircuitRow(
-            id: try self.integer(.id), birth: try self.integer(.birth, in: Self.births),
-            label: try self.optionalText(.label), outageCap: try self.integer(.outageCap, in: Self.times),
-            registered: try self.integer(.registered),
-            stretchBegan: try self.badAndRefused(.stretchFailed, .stretchRefused),
+            id: try self.integer(.id), incarnation: try self.integer(.incarnation, in: Self.incarnations),
+            group: try self.optionalText(.group), registered: try self.integer(.registered),
+            generationBegan: try self.badAndRefused(.generationFailed, .generationRefused),
             outageBegan: try self.badAndRefused(.outageFailed, .outageRefused), failures: self.failures(),
             circuit: circuit)
     }
 
-    // MARK: - Rules
-
     private func rules() throws(Unreadable) -> Rules {
-        Rules(
-            trip: try self.trip(), slow: try self.slow(), recovery: try self.integer(.recovery, in: Self.times),
-            multiplier: try self.real(.multiplier, in: 1...Double.greatestFiniteMagnitude),
-            cap: try self.integer(.cap, in: Self.times), jitter: try self.real(.jitter, in: 0...1),
-            probeLimit: try self.count(.probeLimit, in: Self.counts),
-            successesToClose: try self.count(.probeSuccesses, in: Self.counts),
-            lease: try self.integer(.probeLease, in: Self.times),
-            minimumReporters: try self.count(.minimumReporters, in: Self.counts), isObserving: try self.isObserving())
-    }
-
-    private func trip() throws(Unreadable) -> Rules.Trip {
-        let word = try self.text(.rule)
-        // Under a mode of a later version, this version does not know when the circuit trips.
-        let hasKnownMode = self.knowsAllWords || ["enforcing", "observing"].contains(self.columns.typedText(.mode))
-        let count = try self.count(.ruleCount, in: Self.counts)
-        let isWindowless = word != "failures" && word != Rules.Trip.rate
-        let window = try self.integer(.ruleWindow, in: (isWindowless ? 0 : 1)...Self.times.upperBound)
-        guard hasKnownMode else { return .unknown(word, count: count, window: window) }
-        switch word {
-        case "failures": return .failures(count, window: window)
-        case "consecutive": return .consecutiveFailures(count)
-        case Rules.Trip.rate:
-            return .failureRate(CallShare(share: try self.share(.ruleShare), minimumCalls: count), window: window)
-        default:
-            if self.knowsAllWords { throw Unreadable() }
-            return .unknown(word, count: count, window: window)
+        let text = try self.text(.rules)
+        var rules = self.rulesOfText(text)
+        if !self.columns.isUTF8(text, CircuitColumn.rules.rawValue) {
+            // Nothing of such a text is kept: it was repaired while it was read.
+            rules = .standingIn(for: .unreadable("", why: "bytes that are not UTF-8"))
         }
-    }
-
-    private func slow() throws(Unreadable) -> Rules.Slow? {
-        guard !self.columns.isNull(.slowThreshold) else { return nil }
-        return Rules.Slow(
-            threshold: try self.integer(.slowThreshold, in: Self.times),
-            share: CallShare(
-                share: try self.share(.slowShare), minimumCalls: try self.count(.slowCount, in: Self.counts)),
-            window: try self.integer(.slowWindow, in: Self.times))
-    }
-
-    private func share(_ column: CircuitColumn) throws(Unreadable) -> Double {
-        try self.real(column, in: Double.leastNonzeroMagnitude...1)
-    }
-
-    private func isObserving() throws(Unreadable) -> Bool {
-        switch try self.text(.mode) {
-        case "observing": return true
-        case "enforcing": return false
-        default:
+        let word = try self.text(.mode)
+        if let mode = CircuitMode(rawValue: word) {
+            rules.mode = mode
+        } else {
+            // A mode of a later version: this version does not know when such a circuit trips.
             if self.knowsAllWords { throw Unreadable() }
-            return false
+            let why = "the mode \(word.quoted)"
+            rules = .standingIn(for: .ofLaterRelease(text, why: why), trip: why)
+            rules.isModeKnown = false
         }
+        return rules
     }
 
     // MARK: - State
@@ -112,7 +80,7 @@ struct CircuitReader {
     private func state() throws(Unreadable) -> Circuit.State {
         let word = try self.text(.state)
         let until = try self.optionalTime(.openUntil)
-        let successes = try self.count(.successes, in: Self.naturals, most: Self.counts.upperBound)
+        let successes = try self.count(.successes, in: Self.naturals, most: Self.mostCounted)
         switch (word, until) {
         case ("closed", nil): return .closed
         case ("open", let until?): return .open(until: until)
@@ -141,7 +109,7 @@ struct CircuitReader {
 
     /// The note about the failures; nil values for nonsense, because the failures can be counted again.
     private func failures() -> CircuitRow.NotedFailures {
-        let count = self.columns.typedInteger(.failures).flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
+        let count = self.columns.typedInteger(.failureCount).flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
         return CircuitRow.NotedFailures(
             count: count, since: self.columns.typedInteger(.failuresSince).map(StoreTime.init(microseconds:)))
     }
@@ -167,11 +135,6 @@ struct CircuitReader {
     ) throws(Unreadable) -> Int {
         // An Apple Watch may have an `Int` of 32 bits.
         Int(clamping: min(try self.integer(column, in: range), most))
-    }
-
-    private func real(_ column: CircuitColumn, in range: ClosedRange<Double>) throws(Unreadable) -> Double {
-        guard let value = self.columns.typedReal(column), range.contains(value) else { throw Unreadable() }
-        return value
     }
 
     private func text(_ column: CircuitColumn) throws(Unreadable) -> String {

@@ -20,18 +20,23 @@ struct CircuitRow: Equatable {
 
     var id: Int64
     /// A number that no other circuit has.
-    var birth: Int64
-    var label: String?
-    /// The longest recovery time that a service itself may ask for, in microseconds; no config can set it yet.
-    var outageCap: Int64 = 3_600_000_000
+    var incarnation: Int64
+    var group: String?
     /// When a worker last registered the circuit, stopped using it, or was found dead while it used the circuit.
     var registered: Int64
-    /// The counts when the present stretch began, and when the present outage began; nil where unknown.
-    var stretchBegan: BadAndRefused?
+    /// The counts when the current window generation began, and when the current outage began; nil where unknown.
+    var generationBegan: BadAndRefused?
     var outageBegan: BadAndRefused?
     var failures = NotedFailures()
     /// The machine; its failures and its probes have tables of their own.
     var circuit: Circuit
+
+    /// The row as a process uses it that has registered the circuit with this config.
+    func guarded(by own: CircuitBreaker.Config) -> CircuitRow {
+        var row = self
+        row.circuit.rules = self.circuit.rules.guarded(by: own)
+        return row
+    }
 
     /// The place of the first column after the listed ones.
     static let columnCount = Int32(CircuitColumn.all.count)
@@ -44,9 +49,8 @@ extension CircuitRow {
     init(_ row: Row, name: String, in database: Database) throws(BreakerStoreError) {
         // An unknown word can be a later version's only if such a version has had the file.
         let isOfLater = try database.connection.schemaVersion() > Schema.version
-        guard let found = CircuitReader(row, knowsAllWords: !isOfLater).row else {
-            throw .unreadableCircuit(name, database.connection.path)
-        }
+        let reader = CircuitReader(row, knowsAllWords: !isOfLater) { database.storedRules.rules(of: $0) }
+        guard let found = reader.row else { throw .unreadableCircuit(name, database.connection.path) }
         self = found
     }
 }

@@ -6,26 +6,20 @@ struct CircuitSearch {
     let sql: SQL
     var values: [SQLValue] = []
 
-    private static let hasFailures = """
+    private static func select(
+        _ which: String,
+        hasFailures: String = """
         EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id
         AND failure.at >= coalesce(circuit.failures_since, -9223372036854775808))
-        """
-
-    private static func select(
-        _ which: String, hasFailures: String = hasFailures,
+        """,
         hasDurations: String = "EXISTS (SELECT 1 FROM duration WHERE duration.circuit = circuit.id)"
     ) -> SQL {
         CircuitColumn.select { "SELECT \($0), name, \(hasFailures), \(hasDurations) FROM circuit WHERE \(which)" }
     }
 
-    /// The circuit of this name; looks for failures only under the consecutive rule, where a success forgets them.
-    ///
-    /// After another process's commit SQLite reads each page again, so each further table costs a further read of the
-    /// file. A commit does not need to know of such failures. It uses the same statement all the same: otherwise an
-    /// opening would wait while SQLite compiles a second one.
+    /// The circuit of this name; does not look for failures: see `Database.look`.
     static func named(_ name: String) -> Self { Self(sql: Self.oneByName, values: [.text(name)]) }
-    private static let oneByName = select(
-        "name = ?1", hasFailures: "CASE WHEN rule = 'consecutive' THEN \(hasFailures) END", hasDurations: "NULL")
+    private static let oneByName = select("name = ?1", hasFailures: "NULL", hasDurations: "NULL")
 
     /// All circuits, ordered by number, as in the file: in another order SQLite would read pages again and again.
     static let all = Self(sql: select("true ORDER BY id"))

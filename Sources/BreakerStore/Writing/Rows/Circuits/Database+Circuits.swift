@@ -41,7 +41,7 @@ extension Database {
     func probes(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Probe] {
         try self.all(
             "SELECT token, worker, since, lease_ends, worker_name, pid FROM probe WHERE circuit = ?1 LIMIT ?2",
-            .integer(circuit), .integer(Self.mostRows(rules.probeLimit))
+            .integer(circuit), .integer(Self.mostRows(rules.probes.limit))
         ) {
             let (name, pid) = ($0.optionalText(4), $0.optionalInteger(5))
             return Circuit.Probe(

@@ -10,15 +10,24 @@ extension Database {
     /// The circuit's row, with its probes, and whether it has failures that a success would forget; nil if no circuit
     /// has this name.
     func look(at name: String) throws(BreakerStoreError) -> (row: CircuitRow, hasFailures: Bool)? {
-        let search = CircuitSearch.named(name)
-        return try self.first(search.sql, search.values) { columns throws(BreakerStoreError) in
-            let row = try self.withProbes(try CircuitRow(columns, name: name, in: self))
-            return (row, columns.integer(CircuitRow.columnCount + 1) != 0)
-        }
+        guard let row = try self.circuitRow(named: name) else { return nil }
+        // After another process's commit SQLite reads each page again, so each further table costs a further read of
+        // the file: only rules under which a success forgets failures are worth it.
+        guard row.circuit.rules.isConsecutive || !row.circuit.rules.isKnown else { return (row, false) }
+        let found = try self.first(
+            "SELECT 1 FROM failure WHERE circuit = ?1 AND at >= ?2 LIMIT 1", .integer(row.id),
+            .integer(row.failures.since?.microseconds ?? .min)
+        ) { _ in true }
+        return (row, found ?? false)
     }
 
     /// The circuit's row, with its probes; nil if no circuit has this name.
-    func circuitRow(named name: String) throws(BreakerStoreError) -> CircuitRow? { try self.look(at: name)?.row }
+    func circuitRow(named name: String) throws(BreakerStoreError) -> CircuitRow? {
+        let search = CircuitSearch.named(name)
+        return try self.first(search.sql, search.values) { columns throws(BreakerStoreError) in
+            try self.withProbes(try CircuitRow(columns, name: name, in: self))
+        }
+    }
 
     /// The circuit of this name, or nil; see `circuits`.
     func circuit(

@@ -9,6 +9,8 @@ struct Healing {
     private let start: ClockRow.Start
     private let tables: [TableColumns]
 
+    /// The circuits whose rows can't be read, with their names, as `unreadable` has found them; they are removed.
+    var unreadable: [Int64: String?] = [:]
     private(set) var notes: [StoreNote] = []
     /// The names of the circuits whose rows were deleted.
     private(set) var removed: [String] = []
@@ -34,7 +36,7 @@ struct Healing {
         let ids = try self.database.all("SELECT id FROM circuit") { $0.integer(0) }
         for id in ids where try !self.isWritable(id) { try self.remove(id) }
         // The removal may have deleted rows that the notes count.
-        try self.database.run("UPDATE circuit SET failures = NULL WHERE failures IS NOT NULL")
+        try self.database.run("UPDATE circuit SET failure_count = NULL WHERE failure_count IS NOT NULL")
         try self.database.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", .integer(self.epochFloor))
     }
@@ -84,10 +86,33 @@ struct Healing {
 
     // MARK: - Circuits
 
+    /// The circuits whose rows can't be read, of a file that is whole otherwise.
+    ///
+    /// Called outside of a transaction: within one, SQLite refuses all further writes once it has met a row whose
+    /// lengths don't fit.
+    static func unreadable(in database: Database) throws(BreakerStoreError) -> [Int64: String?] {
+        var found: [Int64: String?] = [:]
+        for id in try database.all("SELECT id FROM circuit", read: { $0.integer(0) }) {
+            do throws(BreakerStoreError) {
+                _ = try database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
+                    try CircuitRow(row, name: "", in: database)
+                }
+            } catch {
+                guard error.code == .corrupt else { throw error }
+                let name = try? database.first("SELECT name FROM circuit WHERE id = ?1", .integer(id)) { row in
+                    row.typedText(0).flatMap { row.isUTF8($0, 0) ? $0 : nil }
+                }
+                found[id] = .some((name ?? nil) ?? nil)
+            }
+        }
+        return found
+    }
+
     private static let byID = CircuitColumn.select { "SELECT \($0) FROM circuit WHERE id = ?1" }
 
     /// Whether the row can be read, and passes the table's checks when it is written.
     private func isWritable(_ id: Int64) throws(BreakerStoreError) -> Bool {
+        if self.unreadable[id] != nil { return false }
         do throws(BreakerStoreError) {
             let row = try self.database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
                 try CircuitRow(row, name: "", in: self.database)
@@ -116,6 +141,7 @@ struct Healing {
 
     /// The circuit's name; nil if it can't be read, or if no service could ask for a circuit of this name.
     private func name(of id: Int64) -> String? {
+        if let found = self.unreadable[id] { return found }
         let found = try? self.database.connection.reading("name", of: "circuit", row: id) {
             () throws(BreakerStoreError) in
             try self.database.first("SELECT name FROM circuit WHERE id = ?1", .integer(id)) { row -> String? in

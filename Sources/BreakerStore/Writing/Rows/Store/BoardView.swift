@@ -12,11 +12,11 @@ final class BoardView {
 
     /// Opens the board beside a file, if it belongs to this file and to this boot.
     ///
-    /// - Parameter birth: the file's own number; nil: no board.
-    init(of file: StoreFile, birth: Int64?, _ clock: StoreClock) {
+    /// - Parameter incarnation: the file's own number; nil: no board.
+    init(of file: StoreFile, incarnation: Int64?, _ clock: StoreClock) {
         self.uptime = clock.uptime
-        let reader = birth == nil ? nil : BoardReader(at: file.board)
-        let owner = birth.map { BoardHeader.Owner(bootID: clock.host.bootID, birth: $0) }
+        let reader = incarnation == nil ? nil : BoardReader(at: file.board)
+        let owner = incarnation.map { BoardHeader.Owner(bootID: clock.host.bootID, incarnation: $0) }
         self.reader = reader?.header.owner == owner ? reader : nil
     }
 
@@ -26,15 +26,15 @@ final class BoardView {
     func totals(of row: CircuitRow) -> CellTotals? {
         guard let reader = self.reader else { return nil }
         self.asked += 1
-        if self.asked <= Self.few { return reader.totals(CellKey(birth: row.birth, id: row.id)) }
+        if self.asked <= Self.few { return reader.totals(CellKey(incarnation: row.incarnation, id: row.id)) }
         let all = self.all ?? reader.totals()
         self.all = all
-        return all[row.birth]
+        return all[row.incarnation]
     }
 
     /// How long the calls of a circuit took; nil where no process measures.
     func durations(of row: CircuitRow) -> DurationBuckets? {
-        let durations = self.reader?.durations(CellKey(birth: row.birth, id: row.id))
+        let durations = self.reader?.durations(CellKey(incarnation: row.incarnation, id: row.id))
         return durations.flatMap { $0.count == 0 ? nil : $0 }
     }
 
@@ -48,8 +48,8 @@ final class BoardView {
         var counted = Circuit.WindowCounts()
         for window in rules.windows {
             counted[window.subject] = self.reader?.sums(
-                CellKey(birth: row.birth, window.subject, window.ticks), window.ticks,
-                inStretch: row.circuit.stretch, at: self.uptime)
+                CellKey(incarnation: row.incarnation, window.subject, window.ticks), window.ticks,
+                inGeneration: row.circuit.windowGeneration, at: self.uptime)
         }
         func number(_ count: Int64?) -> UInt64 { UInt64(clamping: count ?? 0) }
         // A window without a cell on the board has no calls: the other rule's window can't stand in for it.

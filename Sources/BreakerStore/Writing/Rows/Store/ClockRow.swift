@@ -10,7 +10,7 @@ struct ClockRow: Equatable {
     var reserved: Int64
     var epochFloor: Int64
     /// A random number that no other file has.
-    var birth: Int64
+    var incarnation: Int64
     /// The wall clock's `time` (Unix time) at the store time `at`.
     var wall: Wall
 
@@ -22,12 +22,12 @@ struct ClockRow: Equatable {
     /// How far ahead of now a commit moves `reserved`, in microseconds.
     static let reserve: Int64 = 10_000_000
 
-    private static let columns = "boot, offset, reserved, epoch_floor, birth, wall, wall_at"
+    private static let columns = "boot, offset, reserved, epoch_floor, incarnation, wall, wall_at"
 
     /// The Unix times at which a store can have been used, up to the year 2300.
     fileprivate static let possible: ClosedRange<Int64> = 0...10_413_792_000_000_000
     fileprivate static let epochs: ClosedRange<Int64> = 0...1 << 62
-    fileprivate static let births: ClosedRange<Int64> = 1...(1 << 62) - 1
+    fileprivate static let incarnations: ClosedRange<Int64> = 1...(1 << 62) - 1
 
     private static let stored = SQL(composed: "SELECT \(columns) FROM clock WHERE id = 1")
 
@@ -120,17 +120,17 @@ struct ClockRow: Equatable {
             // `reserved`, which is itself at most one reserve above now. So now + 2 × reserve is above all epochs of
             // circuits that were forgotten before the row was lost.
             epochFloor: row?.epochFloor ?? (isHealed ? now.addingSaturating(2 * Self.reserve) : now),
-            birth: row?.birth ?? Int64.random(in: Self.births),
+            incarnation: row?.incarnation ?? Int64.random(in: Self.incarnations),
             wall: Wall(time: wall, at: now))
         // Other rows of the table mean nothing: the library keeps one.
         try database.run("DELETE FROM clock")
         try database.run(
             """
-            INSERT INTO clock (id, boot, offset, reserved, epoch_floor, birth, wall, wall_at)
+            INSERT INTO clock (id, boot, offset, reserved, epoch_floor, incarnation, wall, wall_at)
             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """,
             .text(made.boot), .integer(made.offset), .integer(made.reserved), .integer(made.epochFloor),
-            .integer(made.birth), .integer(made.wall.time), .integer(made.wall.at)
+            .integer(made.incarnation), .integer(made.wall.time), .integer(made.wall.at)
         )
         return Start(
             now: StoreTime(microseconds: now), row: made, isHealed: isHealed, isNew: row == nil && !isHealed)
@@ -152,11 +152,11 @@ extension ClockRow {
         guard let boot = row.typedText(0), let offset = row.typedInteger(1),
             let reserved = row.typedInteger(2), Self.possible.contains(reserved),
             let epochFloor = row.typedInteger(3), Self.epochs.contains(epochFloor),
-            let birth = row.typedInteger(4), Self.births.contains(birth),
+            let incarnation = row.typedInteger(4), Self.incarnations.contains(incarnation),
             let time = row.typedInteger(5), let at = row.typedInteger(6)
         else { return nil }
         self.init(
-            boot: boot, offset: offset, reserved: reserved, epochFloor: epochFloor, birth: birth,
+            boot: boot, offset: offset, reserved: reserved, epochFloor: epochFloor, incarnation: incarnation,
             wall: Wall(time: time, at: at))
     }
 }

@@ -4,7 +4,7 @@ extension Database {
     ///
     /// - Parameter errors: the last errors of failures that have no row.
     func saveTallies(
-        _ tallies: [Tally], _ errors: [(id: Int64, birth: Int64, error: CircuitCounts.LastError)]
+        _ tallies: [Tally], _ errors: [(id: Int64, incarnation: Int64, error: CircuitCounts.LastError)]
     ) throws(BreakerStoreError) {
         for tally in tallies {
             if tally.own != nil {
@@ -17,27 +17,27 @@ extension Database {
             if let totals = tally.totals {
                 try self.run(
                     tally.own == nil ? Self.totalsOfBoard : Self.totalsOfWorker, .integer(tally.id),
-                    .integer(tally.birth), .integer(tally.board), number(totals.succeeded), number(totals.failed),
+                    .integer(tally.incarnation), .integer(tally.board), number(totals.succeeded), number(totals.failed),
                     number(totals.slow), number(totals.ignored), number(totals.refused))
             }
             guard let durations = tally.durations else { continue }
             for (bucket, count) in (durations.calls + [durations.sum]).enumerated() where count > 0 {
                 try self.run(
                     tally.own == nil ? Self.durationsOfBoard : Self.durationsOfWorker, .integer(tally.id),
-                    .integer(tally.birth), .integer(tally.board), .integer(Int64(bucket)), number(count))
+                    .integer(tally.incarnation), .integer(tally.board), .integer(Int64(bucket)), number(count))
             }
         }
-        for (id, birth, error) in errors {
+        for (id, incarnation, error) in errors {
             // A transition since then has written the error that led to it.
             try self.run(
-                "UPDATE circuit SET last_error = ?3 WHERE id = ?1 AND birth = ?2 AND epoch = ?4",
-                .integer(id), .integer(birth), .text(error.text), .integer(error.epoch))
+                "UPDATE circuit SET last_error = ?3 WHERE id = ?1 AND incarnation = ?2 AND epoch = ?4",
+                .integer(id), .integer(incarnation), .text(error.text), .integer(error.epoch))
         }
     }
 
     private static let totals = ["succeeded", "failed", "slow", "ignored", "refused"]
-    private static let totalsOfBoard = saving("tally", totals) { greatest($0) }
-    private static let totalsOfWorker = saving("tally", totals) { sum($0) }
+    private static let totalsOfBoard = saving("counters", totals) { greatest($0) }
+    private static let totalsOfWorker = saving("counters", totals) { sum($0) }
     private static let durationsOfBoard = saving("duration", ["count"], inEach: "bucket, ") { greatest($0) }
     private static let durationsOfWorker = saving("duration", ["count"], inEach: "bucket, ") { sum($0) }
 
@@ -52,7 +52,7 @@ extension Database {
         return SQL(
             composed: """
                 INSERT INTO \(table) (circuit, board, \(columns))
-                SELECT id, ?3, \(values) FROM circuit WHERE id = ?1 AND birth = ?2
+                SELECT id, ?3, \(values) FROM circuit WHERE id = ?1 AND incarnation = ?2
                 ON CONFLICT (circuit, board\(key.isEmpty ? "" : ", bucket")) DO UPDATE SET
                 \(counts.map(merging).joined(separator: ", "))
                 """)
@@ -66,12 +66,12 @@ extension Database {
         "\(count) = \(count) + min(excluded.\(count), 9223372036854775807 - \(count))"
     }
 
-    private static let births: SQL = "SELECT birth FROM circuit"
+    private static let incarnations: SQL = "SELECT incarnation FROM circuit"
 
-    func births() throws(BreakerStoreError) -> Set<Int64> {
-        var births: Set<Int64> = []
-        try self.forEach(Self.births, []) { row in births.insert(row.integer(0)) }
-        return births
+    func incarnations() throws(BreakerStoreError) -> Set<Int64> {
+        var incarnations: Set<Int64> = []
+        try self.forEach(Self.incarnations, []) { row in incarnations.insert(row.integer(0)) }
+        return incarnations
     }
 
     /// Moves the counts that a worker kept off the board to board 0, the sum of all workers that are gone.
@@ -92,7 +92,7 @@ extension Database {
     private static let foldsOfCircuit = Database.folds("board = ?1 AND circuit = ?2")
 
     private static func folds(_ own: String) -> [SQL] {
-        Database.fold("tally", own, Self.totals)
+        Database.fold("counters", own, Self.totals)
             + Database.fold("duration", own, andBy: ", bucket", ["count"])
     }
 
@@ -114,7 +114,7 @@ extension Database {
     }
 
     private static let boards: SQL = """
-        SELECT board, succeeded, failed, slow, ignored, refused FROM tally WHERE circuit = ?1 LIMIT 10000
+        SELECT board, succeeded, failed, slow, ignored, refused FROM counters WHERE circuit = ?1 LIMIT 10000
         """
 
     /// The counts of a circuit, from all boards.

@@ -22,7 +22,7 @@ struct LostFile: Sendable {
         let readAt: Int64?
     }
 
-    /// The number of the lost file that no other file has (`clock.birth`).
+    /// The number of the lost file that no other file has (`clock.incarnation`).
     let incarnation: Int64
     /// The uptime at which this process last saw the file in its place.
     let lastInPlace: Int64

@@ -52,7 +52,7 @@ extension Transaction {
             case .failedUnread, .recorded: true
             case .failed, .succeeded, .probeEnded: false
             }
-        _ = try self.change(name, registering: isOfAnyCircuit ? config : nil) { circuit, moment, failures in
+        _ = try self.change(name, own: config, registers: isOfAnyCircuit) { circuit, moment, failures in
             circuit.apply(report, at: moment, among: failures, claiming: self.claim, isAlive: self.isAlive)
         }
     }

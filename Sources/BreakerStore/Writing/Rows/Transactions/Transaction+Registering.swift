@@ -10,7 +10,8 @@ extension Transaction {
         }
         let circuit = Circuit(rules: rules, at: self.now, epochFloor: self.epochFloor)
         let row = CircuitRow(
-            id: 0, birth: self.newBirth(), label: config.group, registered: self.now.microseconds, circuit: circuit)
+            id: 0, incarnation: self.newIncarnation(), group: config.group, registered: self.now.microseconds,
+            circuit: circuit)
         try self.noteWorker(uses: self.database.insert(row, named: config.name))
     }
 
@@ -68,12 +69,32 @@ extension Transaction {
         _ rules: Rules
     ) throws(BreakerStoreError) {
         guard row.circuit.state.isKnown else { return }
-        let stored = CircuitBreaker.Config(name: config.name, group: row.label, rules: row.circuit.rules)
-        guard stored != config else { return }
-        _ = try self.change(config.name) { circuit, _, _ in
-            circuit.configured(rules, change: config.changes(from: stored))
+        var rules = rules
+        let change: String
+        switch row.circuit.rules.stored {
+        case .ofLaterRelease(_, let why): return try self.noteOwnRules(of: row, config.name, why)
+        case .unreadable(let text, let why):
+            rules.stored = .more(text)
+            change = "the stored rules could not be read (\(why)), and were replaced"
+        case .asRules, .more:
+            let stored = CircuitBreaker.Config(name: config.name, group: row.group, rules: row.circuit.rules)
+            guard stored != config else { return }
+            rules.stored = row.circuit.rules.stored
+            change = config.changes(from: stored)
         }
-        try self.relabel(config.name, config.group)
+        _ = try self.change(config.name) { circuit, _, _ in circuit.configured(rules, change: change) }
+        try self.regroup(config.name, config.group)
+    }
+
+    /// Adds an event that this release can't use a circuit's stored rules, unless the newest such event says so.
+    private func noteOwnRules(of row: CircuitRow, _ name: String, _ why: String) throws(BreakerStoreError) {
+        let reason = "workers of earlier releases use their own rules: a later release has registered \(why)"
+        let newest = try self.database.first(
+            "SELECT reason FROM event WHERE circuit = ?1 AND kind = 'configured' ORDER BY id DESC LIMIT 1", .text(name)
+        ) { $0.optionalText(0) }
+        guard newest != reason else { return }
+        let word = row.circuit.word
+        try self.write(Transition(kind: .configured, from: word, to: word, reason: reason), of: name, by: nil)
     }
 
     /// Notes that this worker uses the circuit.

@@ -23,7 +23,7 @@ extension Transaction {
             }
             guard isFirst else { break }
             try self.database.run(
-                "UPDATE predecessor SET birth = ?1 WHERE circuit = 0", .integer(lost.incarnation))
+                "UPDATE predecessor SET incarnation = ?1 WHERE circuit = 0", .integer(lost.incarnation))
             let counts = [(holds, "hold"), (opens, "open state")].filter { $0.0 > 0 }.map(Self.count)
             let restored = counts.isEmpty ? "had nothing to restore" : "restored " + counts.joined(separator: " and ")
             try self.write(
@@ -48,7 +48,7 @@ extension Transaction {
         let (hold, state) = (circuit?.hold(at: self.now), isOpen ? circuit : nil)
         let noted = try self.database.noted(of: row.id, uptime: self.uptime)
         let here = Restoration.Here(
-            epoch: row.circuit.epoch, isNew: row.circuit.stretch == 1,
+            epoch: row.circuit.epoch, isNew: row.circuit.windowGeneration == 1,
             isCommanded: try self.database.isCommanded(
                 row.id, name, since: resumes ? StoreTime(microseconds: known.epoch) : nil),
             noted: noted)
@@ -171,7 +171,7 @@ extension Database {
     fileprivate func isCommanded(_ id: Int64, _ name: String, since: StoreTime?) throws(BreakerStoreError) -> Bool {
         try self.first(
             """
-            SELECT EXISTS (SELECT 1 FROM word WHERE circuit = ?1 AND at > ?3)
+            SELECT EXISTS (SELECT 1 FROM command WHERE circuit = ?1 AND at > ?3)
             OR EXISTS (SELECT 1 FROM event WHERE circuit = ?2 AND at > ?3
             AND (kind IN ('reset', 'held', 'forgotten', 'probeAllowed') OR kind = 'released' AND reason IS NOT ?4))
             """, .integer(id), .text(name), .integer(since?.microseconds ?? .min), .text(Circuit.endOfHold)
@@ -194,7 +194,7 @@ extension Database {
     func noteCreation(at now: StoreTime) throws(BreakerStoreError) {
         try self.run(
             """
-            INSERT OR REPLACE INTO predecessor (circuit, restored_hold, restored_open, at, place)
+            INSERT OR REPLACE INTO predecessor (circuit, restored_hold, restored_open, at, path_hash)
             VALUES (0, 0, 0, ?1, ?2)
             """, .integer(now.microseconds), .integer(self.place))
     }
@@ -208,8 +208,7 @@ extension Database {
 
     /// When and where the file was created, and which lost file it has replaced; nil if an older release has made it.
     func creation() throws(BreakerStoreError) -> (at: StoreTime, place: Int64?, replaced: Int64?)? {
-        guard try self.connection.schemaVersion() >= 2_001 else { return nil }
-        return try self.first("SELECT at, place, birth FROM predecessor WHERE circuit = 0") {
+        try self.first("SELECT at, path_hash, incarnation FROM predecessor WHERE circuit = 0") {
             (StoreTime(microseconds: $0.integer(0)), $0.optionalInteger(1), $0.optionalInteger(2))
         }
     }
@@ -219,8 +218,8 @@ extension Database {
     ) throws(BreakerStoreError) -> Restoration.Noted? {
         try self.first(
             """
-            SELECT birth, epoch, epoch_here, restored_hold OR restored_open, at FROM predecessor
-            WHERE circuit = ?1 AND birth IS NOT NULL
+            SELECT incarnation, epoch, epoch_here, restored_hold OR restored_open, at FROM predecessor
+            WHERE circuit = ?1 AND incarnation IS NOT NULL
             """, .integer(circuit)
         ) {
             Restoration.Noted(
@@ -235,7 +234,7 @@ extension Database {
     ) throws(BreakerStoreError) {
         try self.run(
             """
-            INSERT OR REPLACE INTO predecessor (circuit, birth, epoch, epoch_here, restored_hold, restored_open, at)
+            INSERT OR REPLACE INTO predecessor (circuit, incarnation, epoch, epoch_here, restored_hold, restored_open, at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """, .integer(circuit), .integer(noted.incarnation), .integer(noted.epoch), .integer(noted.epochHere),
             .integer(hold ? 1 : 0), .integer(open ? 1 : 0), .integer(noted.seenAt))

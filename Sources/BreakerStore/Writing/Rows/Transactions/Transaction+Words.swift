@@ -16,7 +16,7 @@ extension Transaction {
         guard let id = try self.row(of: name)?.id else { return nil }
         let words = try self.database.all(
             """
-            SELECT kind, number, said_at, floor, at, hold, hold_for, operator, reason FROM word
+            SELECT kind, number, lamport_time, floor, at, hold, hold_for, operator, reason FROM command
             WHERE circuit = ?1 AND kind IN ('hold', 'reset', 'probe') ORDER BY floor, at
             """, .integer(id)
         ) { LinkWord($0, at: self.now) }
@@ -26,7 +26,8 @@ extension Transaction {
     private func write(_ word: LinkWord, of circuit: Int64) throws(BreakerStoreError) {
         try self.database.run(
             """
-            INSERT OR REPLACE INTO word (circuit, kind, number, said_at, floor, at, hold, hold_for, operator, reason)
+            INSERT OR REPLACE INTO command
+            (circuit, kind, number, lamport_time, floor, at, hold, hold_for, operator, reason)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             """,
             .integer(circuit), .text(word.kind.rawValue), .integer(word.number), SQLValue(word.saidAt),

@@ -30,8 +30,8 @@ final class Transaction {
     private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]
 
-    /// The board, whose totals are noted when a stretch ends.
-    private lazy var board = BoardView(of: self.file, birth: self.clock.birth, self.storeClock)
+    /// The board, whose totals are noted when a window generation ends.
+    private lazy var board = BoardView(of: self.file, incarnation: self.clock.incarnation, self.storeClock)
 
     /// Reads the clock unless it is `known`; the transaction must have begun.
     init(
@@ -66,7 +66,7 @@ final class Transaction {
     var epochFloor: Int64 { self.clock.epochFloor }
 
     /// The file's incarnation.
-    var incarnation: Int64 { self.clock.birth }
+    var incarnation: Int64 { self.clock.incarnation }
 
     func uptime(of time: StoreTime) -> Int64 { self.storeClock.uptime(of: time) }
 
@@ -79,7 +79,7 @@ final class Transaction {
     }
 
     /// A number that no other circuit has.
-    func newBirth() -> Int64 { Int64(self.random.next() >> 2) | 1 }
+    func newIncarnation() -> Int64 { Int64(self.random.next() >> 2) | 1 }
 
     func claim(_ token: Int64) -> Circuit.Claim {
         Circuit.Claim(
@@ -101,44 +101,49 @@ final class Transaction {
     /// Applies one event to a circuit's machine: the only way in which calls, rate checks, operators and links change a
     /// circuit; nil if no circuit has this name.
     ///
-    /// - Parameter config: registers the circuit if no circuit has this name.
+    /// - Parameters:
+    ///   - own: this process's config, which guards the circuit if its stored rules can't be used.
+    ///   - registers: whether to register that config if no circuit has this name.
     func change<Result>(
         _ name: String,
         by operator: String? = nil,
-        registering config: CircuitBreaker.Config? = nil,
+        own: CircuitBreaker.Config? = nil,
+        registers: Bool = false,
         _ event: (inout Circuit, Moment, FailureRows) -> Result
     ) throws(BreakerStoreError) -> Result? {
-        if let config, try self.load(name) == nil { try self.register(config) }
-        guard let loaded = try self.load(name) else {
-            guard config != nil else { return nil }
+        if registers, let own, try self.load(name, own) == nil { try self.register(own) }
+        guard let loaded = try self.load(name, own) else {
+            guard registers else { return nil }
             throw BreakerStoreError(
                 code: .corrupt, message: "circuit \(name.quoted) can't be found after it was written", path: self.path)
         }
         loaded.row.circuit.tally = try loaded.failures.tally(for: loaded.row.circuit)
         let moment = Moment(now: self.now, draw: self.random.share())
-        let stretch = loaded.row.circuit.stretch
+        let windowGeneration = loaded.row.circuit.windowGeneration
         let result = event(&loaded.row.circuit, moment, loaded.failures)
         loaded.row.circuit.tally = .none
         try loaded.failures.apply(loaded.row.circuit.takeFailureChanges())
         loaded.row.failures = loaded.failures.noted
-        let ended = loaded.row.circuit.stretch == stretch ? nil : try self.endStretch(of: &loaded.row)
+        let ended =
+            loaded.row.circuit.windowGeneration == windowGeneration ? nil : try self.endGeneration(of: &loaded.row)
         let transitions = loaded.row.circuit.takeTransitions()
         for (index, transition) in transitions.enumerated() {
             try self.write(
                 transition, of: name, by: transition.isOfItself ? nil : `operator`,
-                endingStretch: index == transitions.count - 1 ? ended : nil)
+                endingGeneration: index == transitions.count - 1 ? ended : nil)
         }
         return result
     }
 
-    /// Notes the totals of now, and returns the failed and refused calls of the stretch that ends; nil where unknown.
-    private func endStretch(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.BadAndRefused? {
+    /// Notes the totals of now, and returns the failed and refused calls of the window generation that ends; nil where
+    /// unknown.
+    private func endGeneration(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.BadAndRefused? {
         let totals = try self.database.totals(
             of: row.id, with: self.board.totals(of: row), ofBoard: self.board.number)
         let now = CircuitRow.BadAndRefused(
             failed: Int64(clamping: totals.failed), refused: Int64(clamping: totals.refused))
-        let began = row.stretchBegan
-        row.stretchBegan = now
+        let began = row.generationBegan
+        row.generationBegan = now
         row.outageBegan = row.circuit.trippedSince == nil ? nil : row.outageBegan ?? now
         return began.map {
             CircuitRow.BadAndRefused(
@@ -152,8 +157,8 @@ final class Transaction {
 
     func row(of name: String) throws(BreakerStoreError) -> CircuitRow? { try self.load(name)?.row }
 
-    /// Changes the label, which the machine does not know; `flush` saves it with the row.
-    func relabel(_ name: String, _ label: String?) throws(BreakerStoreError) { try self.load(name)?.row.label = label }
+    /// Changes the group, which the machine does not know; `flush` saves it with the row.
+    func regroup(_ name: String, _ group: String?) throws(BreakerStoreError) { try self.load(name)?.row.group = group }
 
     /// Saves the changed circuits, and reserves store time if the transaction has changed anything.
     func flush() throws(BreakerStoreError) {
@@ -173,10 +178,10 @@ final class Transaction {
 
     /// Adds an event to the history, and now and then deletes the oldest events beyond the number that is kept.
     ///
-    /// - Parameter ended: the failed and refused calls of the stretch that the event ends.
+    /// - Parameter ended: the failed and refused calls of the window generation that the event ends.
     func write(
         _ transition: Transition, of name: String?, by operator: String?,
-        endingStretch ended: CircuitRow.BadAndRefused? = nil
+        endingGeneration ended: CircuitRow.BadAndRefused? = nil
     ) throws(BreakerStoreError) {
         if transition.kind.mustSurvivePowerLoss { self.hasTransitions = true }
         try self.database.run(
@@ -214,10 +219,15 @@ final class Transaction {
 
     // MARK: - Rows
 
-    private func load(_ name: String) throws(BreakerStoreError) -> LoadedCircuit? {
+    /// - Parameter own: guards the circuit if its stored rules can't be used.
+    private func load(_ name: String, _ own: CircuitBreaker.Config? = nil) throws(BreakerStoreError) -> LoadedCircuit? {
         let key = CircuitName(name)
-        if let loaded = self.circuits[key] { return loaded }
-        guard let stored = try self.database.circuitRow(named: name) else { return nil }
+        if let loaded = self.circuits[key] {
+            if let own { (loaded.stored, loaded.row) = (loaded.stored.guarded(by: own), loaded.row.guarded(by: own)) }
+            return loaded
+        }
+        guard let found = try self.database.circuitRow(named: name) else { return nil }
+        let stored = own.map(found.guarded) ?? found
         let loaded = LoadedCircuit(stored, in: self.database, at: self.now)
         self.circuits[key] = loaded
         return loaded
@@ -230,7 +240,7 @@ final class Transaction {
         same.circuit.probes = probes
         if row != same {
             (same.failures, same.circuit.lastError) = (row.failures, row.circuit.lastError)
-            let hasNewConfig = row.label != same.label || row.circuit.rules != same.circuit.rules
+            let hasNewConfig = row.group != same.group || row.circuit.rules != same.circuit.rules
             // Most failures change nothing else.
             let update =
                 hasNewConfig
