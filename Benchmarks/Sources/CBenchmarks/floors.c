@@ -20,7 +20,7 @@ struct bb_floor {
 
 static const char *const texts[statements] = {
     "BEGIN IMMEDIATE",
-    "SELECT rule_count, rule_window, state, since, epoch, last_error FROM circuit WHERE name = ?1",
+    "SELECT rules, state, since, epoch, last_error FROM circuit WHERE name = ?1",
     "INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
     "UPDATE circuit SET since = ?2, last_error = ?3 WHERE id = ?1",
     "COMMIT",
@@ -33,11 +33,11 @@ static const char *const pragmas =
 
 // A row as a registration with the default rules writes it.
 static const char *const row =
-    "INSERT INTO circuit (name, birth, mode, rule, rule_count, rule_window, recovery, recovery_multiplier, recovery_cap,"
-    " recovery_jitter, outage_cap, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch,"
-    " stretch, successes, trips, registered) VALUES ('circuit-' || ?1, ?1, 'enforcing', 'failures', 5, 60000000,"
-    " 30000000, 1, 600000000, 0, 3600000000, 1, 1, 30000000, 1, 'closed', 1700000000000000, 1700000000000000, 1, 0, 0,"
-    " 1700000000000000)";
+    "INSERT INTO circuit (name, incarnation, mode, rules, state, since, epoch, window_generation, successes, trips,"
+    " registered) VALUES ('circuit-' || ?1, ?1, 'enforcing', '{\"minimumReporters\":1,\"probes\":{"
+    "\"leaseMicroseconds\":30000000,\"limit\":1,\"successesToClose\":1},\"recovery\":{\"capMicroseconds\":600000000,"
+    "\"jitter\":0,\"multiplier\":1,\"timeoutMicroseconds\":30000000},\"trip\":{\"count\":5,\"rule\":\"failures\","
+    "\"windowMicroseconds\":60000000}}', 'closed', 1700000000000000, 1700000000000000, 1, 0, 0, 1700000000000000)";
 
 static int run(sqlite3_stmt *statement) {
     int code;

@@ -210,6 +210,17 @@ struct Row {
         unsafe sqlite3_column_type(self.statement, column) == SQLITE_TEXT ? self.optionalText(column) : nil
     }
 
+    /// Whether a column of texts has exactly these bytes; copies nothing.
+    func isText(_ column: Int32, of bytes: [UInt8]) -> Bool {
+        guard unsafe sqlite3_column_type(self.statement, column) == SQLITE_TEXT,
+            let text = unsafe sqlite3_column_text(self.statement, column)
+        else { return false }
+        let count = Int(unsafe sqlite3_column_bytes(self.statement, column))
+        return unsafe count == bytes.count && memcmp(text, bytes, count) == 0
+    }
+
+    func isText(_ column: Int32) -> Bool { unsafe sqlite3_column_type(self.statement, column) == SQLITE_TEXT }
+
     func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(self.statement, column) == SQLITE_NULL }
 
     /// Whether `text` has exactly the bytes of the column that it was read from, so that all of them are valid UTF-8.

@@ -133,17 +133,6 @@ import Testing
         #expect(Foreign.value(path, "SELECT mode FROM circuit") == "shadow")
     }
 
-    /// Texts are told apart by their bytes.
-    @Test func cacheMixesEquivalentTexts() {
-        let cache = StoredRulesCache()
-        let one = #"{"trip":{"count":1,"rule":"consecutiveFailures"},"x":"\#u{e9}"}"#.replacingOccurrences(
-            of: "\\u{e9}", with: "\u{e9}")
-        let two = one.decomposedStringWithCanonicalMapping
-        _ = cache.rules(of: one)
-        let second = cache.rules(of: two)
-        #expect(Array(second.text.utf8) == Array(Rules(storedText: two).text.utf8))
-    }
-
     /// A transaction that loads the circuit for an operator first counts failures by the own rules all the same.
     @Test func loadedUnguardedFirst() async throws {
         let f = try StoreFixture()

@@ -24,7 +24,7 @@ import Testing
             // As a later release has written it.
             var rules = Rules.defaults
             rules.stored = .more(#"{"later":1}"#)
-            $0.rules = Rules(storedText: rules.text)
+            $0.rules = Rules(storedText: Array(rules.text.utf8))
         },
         "windowGeneration": { $0.windowGeneration += 1 },
         "trip": {

@@ -18,13 +18,13 @@ struct CircuitReader {
     private static var naturals: ClosedRange<Int64> { 0...Int64.max }
     private static var all: ClosedRange<Int64> { Int64.min...Int64.max }
 
-    /// The rules that a stored text means.
-    private let rulesOfText: (String) -> Rules
+    /// The rules that the stored text means; nil if it is no text.
+    private let storedRules: Rules?
 
-    init(_ columns: Row, knowsAllWords: Bool, rules: @escaping (String) -> Rules) {
+    init(_ columns: Row, knowsAllWords: Bool, rules: Rules?) {
         self.columns = columns
         self.knowsAllWords = knowsAllWords
-        self.rulesOfText = rules
+        self.storedRules = rules
     }
 
     /// The row; nil if it can't be read.
@@ -56,12 +56,7 @@ struct CircuitReader {
     }
 
     private func rules() throws(Unreadable) -> Rules {
-        let text = try self.text(.rules)
-        var rules = self.rulesOfText(text)
-        if !self.columns.isUTF8(text, CircuitColumn.rules.rawValue) {
-            // Nothing of such a text is kept: it was repaired while it was read.
-            rules = .standingIn(for: .unreadable("", why: "bytes that are not UTF-8"))
-        }
+        guard var rules = self.storedRules else { throw Unreadable() }
         let word = try self.text(.mode)
         if let mode = CircuitMode(rawValue: word) {
             rules.mode = mode
@@ -69,7 +64,7 @@ struct CircuitReader {
             // A mode of a later version: this version does not know when such a circuit trips.
             if self.knowsAllWords { throw Unreadable() }
             let why = "the mode \(word.quoted)"
-            rules = .standingIn(for: .ofLaterRelease(text, why: why), trip: why)
+            rules = .standingIn(for: .ofLaterRelease(rules.text, why: why), trip: why)
             rules.isModeKnown = false
         }
         return rules

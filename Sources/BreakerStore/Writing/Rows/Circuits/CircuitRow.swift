@@ -49,7 +49,8 @@ extension CircuitRow {
     init(_ row: Row, name: String, in database: Database) throws(BreakerStoreError) {
         // An unknown word can be a later version's only if such a version has had the file.
         let isOfLater = try database.connection.schemaVersion() > Schema.version
-        let reader = CircuitReader(row, knowsAllWords: !isOfLater) { database.storedRules.rules(of: $0) }
+        let reader = CircuitReader(
+            row, knowsAllWords: !isOfLater, rules: database.storedRules.rules(row, CircuitColumn.rules.rawValue))
         guard let found = reader.row else { throw .unreadableCircuit(name, database.connection.path) }
         self = found
     }

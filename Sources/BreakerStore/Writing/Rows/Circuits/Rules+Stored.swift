@@ -8,13 +8,15 @@ extension Rules {
         }
     }
 
-    init(storedText text: String) {
-        switch RulesText.decode(Array(text.utf8)) {
+    init(storedText bytes: [UInt8]) {
+        // Nothing of a text is kept that is not UTF-8.
+        let text = String(validating: bytes, as: UTF8.self) ?? ""
+        switch RulesText.decode(bytes) {
         case .understood(let rules, let unknown):
             self = rules
             if !unknown.isEmpty { self.stored = .more(text) }
         case .ofLaterRelease(let what):
-            self = .standingIn(for: .ofLaterRelease(text, why: what), trip: Self.laterTrip(text) ?? what)
+            self = .standingIn(for: .ofLaterRelease(text, why: what), trip: Self.laterTrip(bytes) ?? what)
         case .unreadable(let why): self = .standingIn(for: .unreadable(text, why: why))
         }
     }
@@ -28,8 +30,8 @@ extension Rules {
     }
 
     /// The word of a trip rule that this release does not know; nil if it knows the rule.
-    private static func laterTrip(_ text: String) -> String? {
-        let members = (try? JSONScanner.value(of: Array(text.utf8)))?.members
+    private static func laterTrip(_ text: [UInt8]) -> String? {
+        let members = (try? JSONScanner.value(of: text))?.members
         let trip = members?.first { $0.name == "trip" }?.value.members
         guard let word = trip?.first(where: { $0.name == "rule" })?.value.string else { return nil }
         return TripRule.Word(rawValue: word) == nil ? word : nil

@@ -1,16 +1,19 @@
 /// The rules that stored texts mean: many circuits share one text, which is decoded once.
 final class StoredRulesCache {
     // The last used first. Not a dictionary: see `Database.prepared`.
-    private var decoded: [(text: String, rules: Rules)] = []
+    private var decoded: [(text: [UInt8], rules: Rules)] = []
 
     private static let most = 16
 
-    func rules(of text: String) -> Rules {
-        if let index = self.decoded.firstIndex(where: { $0.text == text && $0.text.utf8.elementsEqual(text.utf8) }) {
+    /// The rules in a column of texts; nil if it holds another type.
+    func rules(_ row: Row, _ column: Int32) -> Rules? {
+        if let index = self.decoded.firstIndex(where: { row.isText(column, of: $0.text) }) {
             if index > 0 { self.decoded.swapAt(0, index) }
             return self.decoded[0].rules
         }
+        guard row.isText(column) else { return nil }
         if self.decoded.count == Self.most { self.decoded.removeLast() }
+        let text = row.bytes(column)
         let rules = Rules(storedText: text)
         self.decoded.insert((text, rules), at: 0)
         return rules
