@@ -157,7 +157,7 @@ def require_readable(path, tool, release):
         show = run("show", name, "--json")
         if show.returncode != 0:
             raise Lost(f"{release}: show {name}: {show.stderr}")
-        shown[name] = json.loads(show.stdout)["circuits"][0]["rules"]
+        shown[name] = json.loads(show.stdout)["circuit"]["rules"]
     doctor = run("doctor")
     if "this tool knows" not in doctor.stdout:
         raise Lost(f"{release}: doctor: {doctor.stdout}{doctor.stderr}")
