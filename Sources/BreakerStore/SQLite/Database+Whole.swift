@@ -25,11 +25,13 @@ extension Database {
     ///
     /// To compare such a value or delete it, SQLite would have to read all of it. Without the indexes SQLite sees a
     /// value's length and reads nothing of the value. Skipped for files too small to have such a value.
-    func requireShortKeys(of tables: [TableColumns] = TableColumns.current) throws(BreakerStoreError) {
+    func requireShortKeys(
+        of tables: @autoclosure () -> [TableColumns] = TableColumns.current
+    ) throws(BreakerStoreError) {
         let path = self.connection.path
         guard StoreFile.bytes(at: path) > Int64(Connection.longestKey) else { return }
         do throws(BreakerStoreError) {
-            try self.connection.withLongTexts { () throws(BreakerStoreError) in try self.lookAt(\.keys, of: tables) }
+            try self.connection.withLongTexts { () throws(BreakerStoreError) in try self.lookAt(\.keys, of: tables()) }
         } catch {
             guard error.isOfRefusedValue else { throw error }
             throw BreakerStoreError(
