@@ -13,19 +13,18 @@ package struct SeenCircuit: Sendable {
     package var failuresAtTrip: Int?
     /// Why the circuit tripped when the present outage began, if known.
     package var tripReason: String?
-    /// The rules as they are stored; null if the text is no JSON.
-    package var rules: JSONValue
+    /// The rules as they are stored; null if the text is no JSON, and where they are not shown.
+    package var rules = JSONValue.null
     /// The time of the reading.
     package var now: Date
 
     package init(
-        _ snapshot: CircuitSnapshot, failuresAtTrip: Int? = nil, tripReason: String? = nil, rules: JSONValue = .null,
+        _ snapshot: CircuitSnapshot, failuresAtTrip: Int? = nil, tripReason: String? = nil,
         at now: Date
     ) {
         self.snapshot = snapshot
         self.failuresAtTrip = failuresAtTrip
         self.tripReason = tripReason
-        self.rules = rules
         self.now = now
     }
 }

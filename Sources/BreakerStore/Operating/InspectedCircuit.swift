@@ -14,8 +14,12 @@ package struct InspectedCircuit: Sendable, Hashable {
     /// How many of the calls within the window had failed when a failure rate opened the circuit; nil if no outage
     /// lasts, or another rule opened the circuit.
     package var tripRate: TripRate?
+    /// The rules as the machine has them.
+    var storedRules = Rules.defaults
     /// The rules as they are stored; nil if the text is no JSON.
-    package var rules: ScannedValue?
+    ///
+    /// Made only when it is asked for: a list of many circuits does without it.
+    package var rules: ScannedValue? { try? JSONScanner.value(of: Array(self.storedRules.text.utf8)) }
     /// The moment as of which the circuit is described.
     ///
     /// Converted like the snapshot's dates, so that the time between them is right even after the wall clock was set.
@@ -29,13 +33,12 @@ package struct InspectedCircuit: Sendable, Hashable {
 
     package init(
         snapshot: CircuitSnapshot, tripFailures: [Date]? = nil, tripReason: String? = nil, tripRate: TripRate? = nil,
-        rules: ScannedValue? = nil, now: Date
+        now: Date
     ) {
         self.snapshot = snapshot
         self.tripFailures = tripFailures
         self.tripReason = tripReason
         self.tripRate = tripRate
-        self.rules = rules
         self.now = now
     }
 }
@@ -67,9 +70,10 @@ extension StoredCircuit {
     }
 
     func inspected(at moment: ReadingMoment) -> InspectedCircuit {
-        InspectedCircuit(
+        var inspected = InspectedCircuit(
             snapshot: CircuitSnapshot(self, at: moment), tripFailures: self.failuresAtTrip?.map(moment.date),
-            tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate,
-            rules: try? JSONScanner.value(of: Array(self.row.circuit.rules.text.utf8)), now: moment.today)
+            tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate, now: moment.today)
+        inspected.storedRules = self.row.circuit.rules
+        return inspected
     }
 }

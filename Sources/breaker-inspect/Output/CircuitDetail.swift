@@ -29,7 +29,7 @@ struct CircuitDetail {
 
     var json: String {
         JSONDocument.detail(
-            of: self.inspected.seen, events: self.events, link: self.link.seen, degraded: self.live.seen,
+            of: self.inspected.seenWithRules, events: self.events, link: self.link.seen, degraded: self.live.seen,
             creation: self.creation?.seen)
     }
 

@@ -4,10 +4,14 @@ import BreakerStoreJSON
 extension InspectedCircuit {
     /// The circuit for JSON.
     var seen: SeenCircuit {
-        SeenCircuit(
-            self.snapshot, failuresAtTrip: self.tripFailures?.count, tripReason: self.tripReason,
-            rules: self.rules.map(JSONValue.init) ?? .null,
-            at: self.now)
+        SeenCircuit(self.snapshot, failuresAtTrip: self.tripFailures?.count, tripReason: self.tripReason, at: self.now)
+    }
+
+    /// The circuit for JSON, with its rules.
+    var seenWithRules: SeenCircuit {
+        var seen = self.seen
+        seen.rules = self.rules.map(JSONValue.init) ?? .null
+        return seen
     }
 }
 
