@@ -94,18 +94,29 @@ struct Healing {
         var found: [Int64: String?] = [:]
         for id in try database.all("SELECT id FROM circuit", read: { $0.integer(0) }) {
             do throws(BreakerStoreError) {
-                _ = try database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
-                    try CircuitRow(row, name: "", in: database)
-                }
+                _ = try Self.row(of: id, in: database)
             } catch {
+                // A value that SQLite refuses does no harm within a transaction: `isWritable` finds it.
+                if error.isOfRefusedValue { continue }
                 guard error.code == .corrupt else { throw error }
-                let name = try? database.first("SELECT name FROM circuit WHERE id = ?1", .integer(id)) { row in
-                    row.typedText(0).flatMap { row.isUTF8($0, 0) ? $0 : nil }
-                }
-                found[id] = .some((name ?? nil) ?? nil)
+                found[id] = .some(try? Self.storedName(of: id, in: database))
             }
         }
         return found
+    }
+
+    private static func row(of id: Int64, in database: Database) throws(BreakerStoreError) -> CircuitRow? {
+        try database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
+            try CircuitRow(row, name: "", in: database)
+        }
+    }
+
+    /// The circuit's name; nil if it is not UTF-8.
+    private static func storedName(of id: Int64, in database: Database) throws(BreakerStoreError) -> String? {
+        try database.first("SELECT name FROM circuit WHERE id = ?1", .integer(id)) { row -> String? in
+            guard let name = row.typedText(0), row.isUTF8(name, 0) else { return nil }
+            return name
+        } ?? nil
     }
 
     private static let byID = CircuitColumn.select { "SELECT \($0) FROM circuit WHERE id = ?1" }
@@ -114,9 +125,7 @@ struct Healing {
     private func isWritable(_ id: Int64) throws(BreakerStoreError) -> Bool {
         if self.unreadable[id] != nil { return false }
         do throws(BreakerStoreError) {
-            let row = try self.database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
-                try CircuitRow(row, name: "", in: self.database)
-            }
+            let row = try Self.row(of: id, in: self.database)
             // A later version's row may not pass the checks of this version's table. It stays as it is.
             guard let row, row.circuit.state.isKnown else { return true }
             try self.database.run("UPDATE circuit SET registered = registered WHERE id = ?1", .integer(id))
@@ -141,17 +150,16 @@ struct Healing {
 
     /// The circuit's name; nil if it can't be read, or if no service could ask for a circuit of this name.
     private func name(of id: Int64) -> String? {
-        if let found = self.unreadable[id] { return found }
-        let found = try? self.database.connection.reading("name", of: "circuit", row: id) {
-            () throws(BreakerStoreError) in
-            try self.database.first("SELECT name FROM circuit WHERE id = ?1", .integer(id)) { row -> String? in
-                guard let name = row.typedText(0), row.isUTF8(name, 0) else { return nil }
-                return name
-            } ?? nil
-        }
-        guard let name = (found ?? nil) ?? nil, CircuitName.lengths.contains(name.unicodeScalars.count) else {
-            return nil
-        }
+        let found =
+            if let known = self.unreadable[id] {
+                known
+            } else {
+                (try? self.database.connection.reading("name", of: "circuit", row: id) {
+                    () throws(BreakerStoreError) in
+                    try Self.storedName(of: id, in: self.database)
+                }) ?? nil
+            }
+        guard let name = found, CircuitName.lengths.contains(name.unicodeScalars.count) else { return nil }
         return name
     }
 
