@@ -16,7 +16,7 @@ extension Migration {
     ///
     /// Released steps never change.
     package static let all = [
-        Migration(version: 2000, parts: [PackageResources.schema_2_0_sql]),
+        Migration(version: 2000, parts: [PackageResources.schema_2_0_sql, PackageResources.schema_kept_sql]),
         Migration(version: 2001, parts: [PackageResources.schema_2_1_sql]),
         Migration(
             version: 3000,

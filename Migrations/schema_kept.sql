@@ -1,4 +1,5 @@
--- The tables of schema 3.0 that are the same, byte for byte, as in schema 2: a migration leaves them as they are.
+-- The tables of schema 3.0 that are the same, byte for byte, as in schema 2: a migration leaves them as they are. A
+-- stretch is what is called a window generation elsewhere.
 
 -- The failures that count, each with the key of its report: a report that is applied twice counts once.
 CREATE TABLE failure (

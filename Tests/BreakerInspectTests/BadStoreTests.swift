@@ -88,11 +88,7 @@ import Testing
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         let path = directory.appendingPathComponent("x.db").path
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let dump = tests.appendingPathComponent("Fixtures/schema-\(version).sql")
-        let program = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(open(sys.argv[2]).read())"
-        let made = try Child.shell("exec python3 -c '\(program)' \"$BREAKER_STORE\" '\(dump.path)'", store: path)
-        #expect(made.code == 0, "\(made.talk)")
+        try Shop.make(version, at: path)
         let before = try Self.contents(of: directory)
         let console = RecordingConsole()
         let code = run(

@@ -40,12 +40,21 @@ final class Shop {
         self.configuration = CircuitStore.Configuration()
         var configuration = CircuitStore.Configuration()
         configuration.access = .readOnly
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let dump = tests.deletingLastPathComponent().appendingPathComponent("Fixtures/schema-\(version).sql")
-        let program = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(open(sys.argv[2]).read())"
-        let made = try Child.shell("exec python3 -c '\(program)' \"$BREAKER_STORE\" '\(dump.path)'", store: self.path)
-        guard made.code == 0 else { throw SystemError("make \(self.path): \(made.talk)") }
+        try Self.make(version, at: self.path)
         self.store = try CircuitStore(path: self.path, configuration: configuration)
+    }
+
+    /// Makes a file of an older schema, as `Tests/Fixtures` has it.
+    static func make(_ version: String, at path: String) throws {
+        let support = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let tests = support.deletingLastPathComponent().deletingLastPathComponent()
+        for each in ["2.0", "2.1"] where each <= version {
+            let dump = tests.appendingPathComponent("Fixtures/schema-\(each).sql").path
+            let program =
+                "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(open(sys.argv[2]).read())"
+            let made = try Child.shell("exec python3 -c '\(program)' \"$BREAKER_STORE\" '\(dump)'", store: path)
+            guard made.code == 0 else { throw SystemError("make \(path): \(made.talk)") }
+        }
     }
 
     deinit {

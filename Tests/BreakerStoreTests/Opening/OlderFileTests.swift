@@ -12,8 +12,10 @@ import Testing
     static func make(_ version: String, adding sql: String = "") throws -> String {
         let path = try Workplace.here.directory + "/a.db"
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Fixtures"
-        let dump = try #require(Files.read("\(folder)/schema-\(version).sql"))
-        Foreign.run(path, String(decoding: dump, as: UTF8.self) + sql)
+        let dumps = try Self.versions.prefix { $0 <= version }.map {
+            try #require(Files.read("\(folder)/schema-\($0).sql"))
+        }
+        Foreign.run(path, String(decoding: dumps.joined(), as: UTF8.self) + sql)
         return path
     }
 
