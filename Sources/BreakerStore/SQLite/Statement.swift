@@ -4,7 +4,6 @@ import CSQLite
 enum SQLValue: Equatable {
     case null
     case integer(Int64)
-    case real(Double)
     case text(String)
 
     init(_ text: String?) { self = text.map { .text($0) } ?? .null }
@@ -136,7 +135,6 @@ struct Statement: ~Copyable {
                 switch value {
                 case .null: unsafe sqlite3_bind_null(self.handle, place)
                 case .integer(let integer): unsafe sqlite3_bind_int64(self.handle, place, integer)
-                case .real(let real): unsafe sqlite3_bind_double(self.handle, place, real)
                 case .text(var text):
                     text.withUTF8 {
                         // SQLite's lengths are 32-bit integers; a length that does not fit is too long.
@@ -171,8 +169,6 @@ struct Row {
 
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(self.statement, column) }
 
-    func real(_ column: Int32) -> Double { unsafe sqlite3_column_double(self.statement, column) }
-
     func text(_ column: Int32) -> String { self.optionalText(column) ?? "" }
 
     func optionalInteger(_ column: Int32) -> Int64? { self.isNull(column) ? nil : self.integer(column) }
@@ -197,23 +193,14 @@ struct Row {
         unsafe sqlite3_column_type(self.statement, column) == SQLITE_INTEGER ? self.integer(column) : nil
     }
 
-    /// The value of a column of numbers; nil for anything else.
-    func typedReal(_ column: Int32) -> Double? {
-        switch unsafe sqlite3_column_type(self.statement, column) {
-        case SQLITE_FLOAT, SQLITE_INTEGER: self.real(column)
-        default: nil
-        }
-    }
-
     /// The value of a column of texts; nil for anything else.
     func typedText(_ column: Int32) -> String? {
-        unsafe sqlite3_column_type(self.statement, column) == SQLITE_TEXT ? self.optionalText(column) : nil
+        self.isText(column) ? self.optionalText(column) : nil
     }
 
     /// Whether a column of texts has exactly these bytes; copies nothing.
     func isText(_ column: Int32, of bytes: [UInt8]) -> Bool {
-        guard unsafe sqlite3_column_type(self.statement, column) == SQLITE_TEXT,
-            let text = unsafe sqlite3_column_text(self.statement, column)
+        guard self.isText(column), let text = unsafe sqlite3_column_text(self.statement, column)
         else { return false }
         let count = Int(unsafe sqlite3_column_bytes(self.statement, column))
         return unsafe count == bytes.count && memcmp(text, bytes, count) == 0

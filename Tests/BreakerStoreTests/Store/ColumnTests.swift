@@ -147,7 +147,6 @@ import Testing
         switch value {
         case .null: "NULL"
         case .integer(let integer): "\(integer)"
-        case .real(let real): "\(real)"
         case .text(let text): "'\(text)'"
         }
     }

@@ -1,7 +1,7 @@
 /// The columns of a table, read from the text with which the library creates it: each line has a column or the key.
 struct TableColumns: Sendable {
     let table: String
-    /// `type` is "INTEGER", "REAL" or "TEXT".
+    /// `type` is as the schema says it, such as "INTEGER".
     private(set) var columns: [(name: String, type: String, isNullable: Bool)] = []
     /// The columns of the indexes, and of the primary key of a table without row numbers.
     private(set) var keys: [String] = []

@@ -65,7 +65,6 @@ extension BreakerStoreError {
 /// Reads a row that begins with the columns of a circuit; nil for NULL and for a value of another type.
 extension Row {
     func typedInteger(_ column: CircuitColumn) -> Int64? { self.typedInteger(column.rawValue) }
-    func typedReal(_ column: CircuitColumn) -> Double? { self.typedReal(column.rawValue) }
     func typedText(_ column: CircuitColumn) -> String? { self.typedText(column.rawValue) }
     func isNull(_ column: CircuitColumn) -> Bool { self.isNull(column.rawValue) }
 }

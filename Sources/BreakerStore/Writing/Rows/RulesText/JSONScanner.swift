@@ -1,4 +1,4 @@
-/// Reads one JSON text strictly, whoever wrote it (https://www.rfc-editor.org/rfc/rfc8259).
+/// Reads one JSON text strictly, written by any program (https://www.rfc-editor.org/rfc/rfc8259).
 ///
 /// It also refuses what the standard leaves open and parsers of different languages read differently: duplicate keys,
 /// lone surrogates, bytes that are not UTF-8, and a byte order mark. Its bounds on length and depth keep a hostile text
