@@ -157,7 +157,7 @@ int bb_floor_fill(bb_floor *floor, int count) {
 
 int bb_floor_note(bb_floor *floor, int count) {
     char text[80];
-    snprintf(text, sizeof text, "UPDATE circuit SET failures = %d WHERE id = 1", count);
+    snprintf(text, sizeof text, "UPDATE circuit SET failure_count = %d WHERE id = 1", count);
     return sqlite3_exec(floor->database, text, NULL, NULL, NULL);
 }
 
