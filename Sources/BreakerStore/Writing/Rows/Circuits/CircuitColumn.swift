@@ -105,8 +105,10 @@ extension CircuitColumn {
     )
 
     /// The values of `insert`; SQLite chooses the id if `id` is nil.
-    static func inserted(_ row: CircuitRow, named name: String, id: Int64?) -> [SQLValue] {
-        [SQLValue(id), .text(name)] + Self.inserted.map { $0.value(in: row) }
+    ///
+    /// - Parameter rules: the text of the row's rules.
+    static func inserted(_ row: CircuitRow, named name: String, id: Int64?, rules: String) -> [SQLValue] {
+        [SQLValue(id), .text(name)] + Self.inserted.map { $0 == .rules ? .text(rules) : $0.value(in: row) }
     }
 
     // Not `joined`, for which the runtime would look for conformances in all loaded libraries.

@@ -4,7 +4,8 @@ extension Database {
     ///
     /// - Parameter id: the number for the row; SQLite chooses one if nil.
     func insert(_ row: CircuitRow, named name: String, id: Int64? = nil) throws(BreakerStoreError) -> Int64 {
-        try self.run(CircuitColumn.insert, CircuitColumn.inserted(row, named: name, id: id))
+        let rules = self.storedRules.text(of: row.circuit.rules)
+        try self.run(CircuitColumn.insert, CircuitColumn.inserted(row, named: name, id: id, rules: rules))
         return self.connection.lastInsertedRow
     }
 

@@ -1,7 +1,9 @@
-/// The rules that stored texts mean: many circuits share one text, which is decoded once.
+/// The rules that stored texts mean, and back: many circuits share one text, which is decoded and encoded once.
 final class StoredRulesCache {
     // The last used first. Not a dictionary: see `Database.prepared`.
     private var decoded: [(text: [UInt8], rules: Rules)] = []
+    /// The rules of the circuit that was registered last.
+    private var encoded: (rules: Rules, text: String)?
 
     private static let most = 16
 
@@ -17,6 +19,13 @@ final class StoredRulesCache {
         let rules = Rules(storedText: text)
         self.decoded.insert((text, rules), at: 0)
         return rules
+    }
+
+    func text(of rules: Rules) -> String {
+        if let encoded, encoded.rules == rules { return encoded.text }
+        let text = rules.text
+        self.encoded = (rules, text)
+        return text
     }
 }
 
