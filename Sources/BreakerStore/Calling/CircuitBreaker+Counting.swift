@@ -35,20 +35,17 @@ extension CircuitBreaker {
         guard let (call, counting) = pending.failure else { return nil }
         let share = self.sum(call, counting)
         guard case .decisive(let epoch) = counting else { return share }
-        let counts = self.circuit.counts
         let error = pending.error
-        if let error { counts.noteOnBoard(error.text, at: error.uptime) }
-        if let share, !self.core.askUnlessAlone(self.circuit, epoch: epoch, error: error?.text) { return share }
-        if let error { counts.noteError(error.text, epoch: epoch) }
-        return nil
+        if let error { self.circuit.counts.noteOnBoard(error.text, at: error.uptime) }
+        guard let share, !self.core.askUnlessAlone(self.circuit, epoch: epoch, error: error?.text) else { return nil }
+        return share
     }
 
-    /// The text of a failure, if it is time that the board gets one, or the file has got the one before: to make each
-    /// text may be expensive.
+    /// The text of a failure, if it is time that the board gets one.
     func errorText(of pending: PendingOutcome) -> PendingOutcome.ErrorText? {
         guard case .decisive = pending.failure?.counting, pending.outcome.verdict.isFailure else { return nil }
         let uptime = self.core.clock.uptime
-        guard self.circuit.counts.wantsError(at: uptime), let text = self.text(of: pending.outcome) else { return nil }
+        guard self.circuit.counts.isTextDue(at: uptime), let text = self.text(of: pending.outcome) else { return nil }
         return PendingOutcome.ErrorText(text: text, uptime: uptime)
     }
 

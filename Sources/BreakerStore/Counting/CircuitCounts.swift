@@ -62,7 +62,6 @@ final class CircuitCounts: Sendable {
         /// The circuit's rules, if one of them is about a share of the calls.
         var sharing: Boxed<Rules>?
         var pair: CellPair?
-        var error: LastError?
         /// The private counts that the file has.
         var saved: Boxed<OwnCounts>?
     }
@@ -72,8 +71,6 @@ final class CircuitCounts: Sendable {
     /// Held while counts move from the lanes to the cells.
     let moving = ForkSafeLock((), rank: .counts)
 
-    /// Whether the next error is kept; false while a kept error waits to be saved.
-    let wantsError = Atomic<Bool>(true)
     /// The uptime of the failure whose text was last written to the board; `Int64.min` before the first.
     let lastText = Atomic<Int64>(.min)
 
@@ -135,7 +132,6 @@ final class CircuitCounts: Sendable {
         // These counts can't be saved any more: the totals of the former circuit went with its row.
         _ = self.lanes.take()
         self.durations.clear()
-        self.wantsError.store(true, ordering: .relaxed)
         return true
     }
 

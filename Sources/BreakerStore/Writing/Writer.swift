@@ -85,7 +85,7 @@ final class Writer: @unchecked Sendable {
             do throws(BreakerStoreError) {
                 try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                     try opened.writer.requireKnownVersion()
-                    try opened.writer.saveTallies(unsaved.tallies, unsaved.errors)
+                    try opened.writer.saveTallies(unsaved.tallies)
                     try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                     try self.requireIndex(opened)
                 }

@@ -107,7 +107,7 @@ import Darwin
         synchronously { breaker.recordFailure() }
         #expect(Self.failures(in: core.file) == [1])
         core.saveTalliesIfDue()
-        fixture.clock.advance(by: .seconds(5))
+        fixture.clock.advance(by: .seconds(600))
         core.saveTalliesIfDue()
         #expect(await eventually { breaker.totals.failed == 3 })
         let rows = "SELECT group_concat(failed) FROM (SELECT failed FROM counters ORDER BY failed)"
@@ -123,7 +123,7 @@ import Darwin
         try other.withGuard(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
             synchronously { breaker.recordFailure() }
             core.saveTalliesIfDue()
-            fixture.clock.advance(by: .seconds(5))
+            fixture.clock.advance(by: .seconds(600))
             core.saveTalliesIfDue()
         }
         #expect(await eventually { Foreign.value(core.file.path, "SELECT sum(failed) FROM counters") == "1" })

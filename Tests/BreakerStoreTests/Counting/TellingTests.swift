@@ -120,7 +120,7 @@ import Darwin
         }
         for isLast in [false, true] {
             var reads = 0
-            _ = counting.takeUnsaved(by: 1, atMost: 1_000, isLast: isLast) { _ in
+            _ = counting.takeUnsaved(on: isLast ? .end : .pauseIsOver, by: 1, atMost: 1_000) { _ in
                 reads += 1
                 return false
             }
@@ -148,7 +148,7 @@ import Darwin
         dead.addToTotals(LaneCounts(), durations)
         core.saveTalliesIfDue()
         let isTold = await eventually {
-            fixture.clock.advance(by: .seconds(5))
+            fixture.clock.advance(by: .seconds(600))
             core.saveTalliesIfDue()
             return Foreign.value(path, "SELECT sum(failed) FROM counters") == "2"
         }
@@ -168,37 +168,11 @@ import Darwin
         let next = try await place.openWorker()
         try await next.ask("breaker other failures=3")
         let isTold = await eventually {
-            place.clock.advance(by: .seconds(5))
+            place.clock.advance(by: .seconds(600))
             return Foreign.value(place.store, "SELECT group_concat(failed) FROM counters") == "3,4"
         }
         #expect(isTold)
         #expect(await next.quit() == 0)
-    }
-
-    /// The error of a telling that failed is told later.
-    @Test func theErrorOfAFailedTellingIsNotLost() async throws {
-        let fixture = try StoreFixture(busyTimeout: .milliseconds(1))
-        let core = try #require(fixture.core)
-        let breaker = try fixture.breaker(
-            trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(600)),
-            calls: CallPolicy(describe: { _ in "the first" }))
-        #expect(await eventually { fixture.isHealthy })
-        try? await breaker.run { throw CallFailure() }
-        let lock = try WriteLock(fixture.store)
-        let hasFailed = await eventually {
-            core.saveTalliesIfDue()
-            fixture.clock.advance(by: .seconds(5))
-            return !fixture.isHealthy
-        }
-        #expect(hasFailed)
-        try lock.release()
-        #expect(await eventually { fixture.isHealthy })
-        let isTold = await eventually {
-            core.saveTalliesIfDue()
-            fixture.clock.advance(by: .seconds(5))
-            return (try? fixture.store.circuit(named: "a"))??.lastError == "the first"
-        }
-        #expect(isTold)
     }
 
     /// The file is locked for longer than the pause between two tellings: what waits to be told is not taken again.
@@ -212,7 +186,7 @@ import Darwin
         core.saveTalliesIfDue()
         let lock = try WriteLock(fixture.store)
         for _ in 0..<4 {
-            fixture.clock.advance(by: .seconds(5))
+            fixture.clock.advance(by: .seconds(600))
             core.saveTalliesIfDue()
         }
         try lock.release()
@@ -232,7 +206,7 @@ import Darwin
             try await workers.ask("breaker users failures=1000 slow=1000")
             try await workers.ask("fail users 3")
             let isTold = await eventually {
-                place.clock.advance(by: .seconds(5))
+                place.clock.advance(by: .seconds(600))
                 return Foreign.value(place.store, "SELECT sum(failed) FROM counters") == "\(round * 6)"
             }
             #expect(isTold)
@@ -253,7 +227,7 @@ import Darwin
         try await worker.ask("breaker users failures=1000 slow=1000")
         func isTold(_ failed: Int) async -> Bool {
             await eventually {
-                place.clock.advance(by: .seconds(5))
+                place.clock.advance(by: .seconds(600))
                 return Foreign.value(place.store, "SELECT sum(failed) FROM counters") == "\(failed)"
             }
         }

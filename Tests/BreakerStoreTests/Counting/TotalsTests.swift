@@ -104,7 +104,8 @@ import Darwin
         core.publishAllCounts()
         var told: [Int64] = []
         for _ in 0..<4 {
-            let piece = core.counting.takeUnsaved(by: 1, atMost: StoreCounts.mostAtOnce, reading: core.learn)
+            let piece = core.counting.takeUnsaved(
+                on: .pauseIsOver, by: 1, atMost: StoreCounts.mostAtOnce, reading: core.learn)
             let own = piece.tallies.count { $0.own != nil }
             #expect(own <= StoreCounts.mostAtOnce && piece.tallies.count - own <= StoreCounts.mostAtOnce)
             core.counting.noteSaved(piece)
@@ -119,8 +120,10 @@ import Darwin
         #expect(all)
         // Nothing is left, once the store's own thread has noted what it has told.
         let isNothingLeft = await eventually {
-            clock.advance(by: .seconds(5))
-            return core.counting.takeUnsaved(by: 1, atMost: StoreCounts.mostAtOnce, reading: core.learn).isEmpty
+            clock.advance(by: .seconds(600))
+            let rest = core.counting.takeUnsaved(
+                on: .pauseIsOver, by: 1, atMost: StoreCounts.mostAtOnce, reading: core.learn)
+            return rest.isEmpty
         }
         #expect(isNothingLeft)
     }

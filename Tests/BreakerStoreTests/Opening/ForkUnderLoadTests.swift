@@ -107,7 +107,7 @@ private struct Used: Sendable {
                     core.guarded.withLock { _ in }
                     core.hub.wake()
                     core.publishAllCounts()
-                    _ = core.counting.takeUnsaved(by: 1, atMost: 1_000) { _ in true }
+                    _ = core.counting.takeUnsaved(on: .pauseIsOver, by: 1, atMost: 1_000) { _ in true }
                     core.lookAroundSoon()
                 }
                 // The second store of a path enters and leaves the table of the process's cores.

@@ -40,6 +40,11 @@ final class BoardReader: Sendable {
     /// How long one circuit's calls took; nil if the board has no durations of the circuit.
     func durations(_ key: CellKey) -> DurationBuckets? { self.withCell(.durations, key) { DurationBuckets($0) } }
 
+    /// The text of a circuit's last failure, and the uptime then.
+    func lastError(_ key: CellKey) -> (text: String, uptime: Int64)? {
+        self.withCell(.lastError, key) { ErrorCell(words: $0).last } ?? nil
+    }
+
     /// The calls in the window that ends now; nil if the board has no such window.
     func sums(
         _ key: CellKey, _ ticks: WindowTicks, inGeneration windowGeneration: Int64, at uptime: Int64

@@ -14,32 +14,38 @@ final class StoreCounts: Sendable {
     private let nextWait = Atomic<Int64>(.min)
     /// Held while the board is opened: a thread that comes meanwhile waits, because it must not count elsewhere.
     private let opening = Mutex((), rank: .boardOpening)
-    private let lastSaved = Atomic<Int64>(.min)
+    private let lastSaved: Atomic<Int64>
 
     init(_ file: StoreFile, _ clock: StoreClock, _ circuits: UsedCircuits) {
         self.file = file
         self.clock = clock
         self.circuits = circuits
+        // Due along with the first commit.
+        self.lastSaved = Atomic(clock.uptime.subtractingSaturating(Self.shortPause))
     }
 
     // MARK: - Saving
 
-    /// The numbers and errors to save: of this process's circuits, and of all circuits on the board.
+    /// The numbers to save: of this process's circuits, and of all circuits on the board.
     struct Unsaved: Sendable {
         /// The tallies of the board, and of this process's private cells.
         var tallies: [Tally] = []
-        /// The last errors of failures that have no row.
-        var errors: [(id: Int64, incarnation: Int64, error: CircuitCounts.LastError)] = []
-        /// This process's circuits that have news of their own, by their incarnations.
+        /// This process's circuits with private cells that are saved, by their incarnations.
         fileprivate var circuits: [Int64: SharedCircuit] = [:]
 
-        var isEmpty: Bool { self.tallies.isEmpty && self.errors.isEmpty }
+        var isEmpty: Bool { self.tallies.isEmpty }
     }
 
-    /// Microseconds from one saving to the next.
-    private static let interval: Int64 = 5_000_000
+    /// Microseconds from one saving to the next, if no commit that happens anyway takes the numbers along.
+    private static let longPause: Int64 = 600_000_000
+    /// The same in a process that counts calls for itself alone, whose numbers go with it if it is killed.
+    private static let privatePause: Int64 = 5_000_000
+    /// Microseconds from one saving to the next along with other commits: a storm of trips must not save at each trip.
+    private static let shortPause: Int64 = 1_000_000
     /// How many circuits one transaction saves at most, of this process and again of the board: others wait meanwhile.
     static let mostAtOnce = 1_000
+    /// The same for a commit that takes counts along: its caller waits.
+    static let mostAlong = 100
     /// The place among the circuits, and the place on the board, at which the next transaction begins.
     private let next = Atomic<Int>(0)
     private let nextOnBoard = Atomic<Int>(0)
@@ -49,54 +55,85 @@ final class StoreCounts: Sendable {
     /// A second batch would count private counts twice: they are added to the numbers of the file.
     private let isSaving = Atomic<Bool>(false)
 
-    /// Returns whether a save is due now; if so, the interval begins again.
-    ///
-    /// None is due while a batch waits for its commit.
-    func beginSaving(at uptime: Int64) -> Bool {
-        guard !self.isSaving.load(ordering: .acquiring) else { return false }
+    /// Why numbers are saved.
+    enum Occasion {
+        /// A commit that happens anyway takes them along.
+        case otherCommit
+        /// They have waited for long: they get a commit of their own.
+        case pauseIsOver
+        /// This process can't save later: it takes all its private counts.
+        case end
+    }
+
+    private func pause(_ occasion: Occasion) -> Int64 {
+        switch occasion {
+        case .otherCommit: Self.shortPause
+        case .pauseIsOver: self.isPrivate ? Self.privatePause : Self.longPause
+        case .end: 0
+        }
+    }
+
+    /// Whether a save is due now: not while a batch waits for its commit, nor within the pause after the last save.
+    func isSaveDue(on occasion: Occasion, at uptime: Int64) -> Bool {
+        if self.isSaving.load(ordering: .acquiring) { return false }
         let last = self.lastSaved.load(ordering: .relaxed)
-        guard last == .min || uptime.subtractingSaturating(last) >= Self.interval else { return false }
-        self.lastSaved.store(uptime, ordering: .relaxed)
-        // The first call only begins the first interval.
-        return last != .min
+        return uptime.subtractingSaturating(last) >= self.pause(occasion)
     }
 
     /// Takes the numbers to save now.
     ///
+    /// If there are any, no other batch is due until this one is `noteSaved` or `noteNotSaved`.
+    ///
     /// - Parameters:
     ///   - worker: the id under which private counts are saved.
     ///   - most: of circuits of this process, and of tallies of the board; later transactions save the rest.
-    ///   - isLast: whether this process can't save later: then it takes all its private counts.
     ///   - read: reads a circuit that this process has not read yet; false if the file can't be read now.
     func takeUnsaved(
-        by worker: Int64, atMost most: Int, isLast: Bool = false, reading read: (SharedCircuit) -> Bool
+        on occasion: Occasion, by worker: Int64, atMost most: Int, reading read: (SharedCircuit) -> Bool
     ) -> Unsaved {
-        var unsaved = self.takeOwn(by: worker, atMost: isLast ? .max : most, reading: read)
         let uptime = self.clock.uptime
-        guard let board = self.board, isLast || board.takeTurn(at: uptime, pause: Self.interval) else { return unsaved }
-        let found = board.unsaved(
-            from: isLast ? 0 : self.nextOnBoard.load(ordering: .relaxed), atMost: most)
-        unsaved.tallies += found.tallies
-        self.nextOnBoard.store(found.next ?? 0, ordering: .relaxed)
-        if found.next != nil {
-            board.giveTurnBack()
-            self.goOnSoon(at: uptime)
+        self.lastSaved.store(uptime, ordering: .relaxed)
+        var unsaved = Unsaved()
+        var isMore = !self.takeOwn(&unsaved, by: worker, atMost: occasion == .end ? .max : most, reading: read)
+        if let board = self.board, self.isTurn(on: board, occasion, at: uptime) {
+            let start = occasion == .end ? 0 : self.nextOnBoard.load(ordering: .relaxed)
+            let found = board.unsaved(from: start, atMost: most)
+            unsaved.tallies += found.tallies
+            self.nextOnBoard.store(found.next ?? 0, ordering: .relaxed)
+            if found.next != nil {
+                board.giveTurnBack()
+                isMore = true
+            }
         }
+        // The rest is due at once where it would have to wait for long.
+        if isMore, occasion == .pauseIsOver {
+            self.lastSaved.store(uptime.subtractingSaturating(Self.longPause), ordering: .relaxed)
+        }
+        if !unsaved.isEmpty { self.isSaving.store(true, ordering: .relaxed) }
         return unsaved
     }
 
-    /// The private counts of this process, and its errors.
-    private func takeOwn(by worker: Int64, atMost most: Int, reading read: (SharedCircuit) -> Bool) -> Unsaved {
+    /// Whether this worker saves the counts of the board now; if so, no other worker does for a while.
+    private func isTurn(on board: Board, _ occasion: Occasion, at uptime: Int64) -> Bool {
+        switch occasion {
+        case .otherCommit: board.takeTurn(at: uptime, pause: Self.shortPause)
+        case .pauseIsOver: board.takeTurn(at: uptime, pause: Self.longPause)
+        case .end: true
+        }
+    }
+
+    /// Takes the private counts of this process; returns whether these are all.
+    private func takeOwn(
+        _ unsaved: inout Unsaved, by worker: Int64, atMost most: Int, reading read: (SharedCircuit) -> Bool
+    ) -> Bool {
         let circuits = self.circuits.all
-        var unsaved = Unsaved()
         var looked = 0
         var canRead = true
         let start = self.next.load(ordering: .relaxed)
         for place in circuits.indices {
             if unsaved.circuits.count + looked >= most {
                 self.next.store((start + place) % circuits.count, ordering: .relaxed)
-                self.goOnSoon(at: self.clock.uptime)
-                break
+                return false
             }
             let circuit = circuits[(start + place) % circuits.count]
             if canRead, circuit.counts.waitsForIncarnation {
@@ -108,20 +145,9 @@ final class StoreCounts: Sendable {
                 unsaved.tallies.append(tally)
                 unsaved.circuits[tally.incarnation] = circuit
             }
-            if let error = circuit.counts.takeError() {
-                unsaved.errors.append(error)
-                unsaved.circuits[error.incarnation] = circuit
-            }
         }
-        return unsaved
+        return true
     }
-
-    /// Makes the next saving due at once: there are more numbers than one transaction takes.
-    private func goOnSoon(at uptime: Int64) {
-        self.lastSaved.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
-    }
-
-    func noteSaving() { self.isSaving.store(true, ordering: .relaxed) }
 
     /// Called once the transaction that saves this batch is committed.
     func noteSaved(_ unsaved: Unsaved) {
@@ -132,15 +158,8 @@ final class StoreCounts: Sendable {
         self.board?.noteSaved(unsaved.tallies)
     }
 
-    /// Puts the errors of a batch back that could not be saved.
-    ///
-    /// The numbers need nothing: they were not marked as saved, so the next batch has them.
-    func noteNotSaved(_ unsaved: Unsaved) {
-        defer { self.isSaving.store(false, ordering: .releasing) }
-        for (_, incarnation, error) in unsaved.errors {
-            unsaved.circuits[incarnation]?.counts.putBack(error, of: incarnation)
-        }
-    }
+    /// Called if the batch could not be saved: its numbers are not marked as saved, so the next batch has them.
+    func noteNotSaved() { self.isSaving.store(false, ordering: .releasing) }
 
     // MARK: - The board
 

@@ -85,7 +85,12 @@ extension StoreCore: Writer.Batches {
         return self.happened { $0.fileWasBusy(loss, at: .now) }
     }
 
-    func takeAll() -> [any AnyTicket] { self.report { $0.fileLocked() } }
+    func takeAll() -> [any AnyTicket] {
+        var tickets = self.report { $0.fileLocked() }
+        // Last, so that it sees what the others have changed.
+        if let saving = self.savingAlong { tickets.append(saving) }
+        return tickets
+    }
 
     func made(_ completions: [@Sendable () -> Void]) { for completion in completions { completion() } }
 

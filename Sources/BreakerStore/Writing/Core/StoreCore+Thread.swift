@@ -187,8 +187,7 @@ extension StoreCore {
         // Workers that stay save the remaining counts of the board.
         let isAlone = !(self.answers.lockFile?.hasOtherWorkers ?? false)
         let unsaved = self.counting.takeUnsaved(
-            by: self.keys.presentWorker, atMost: isAlone ? .max : StoreCounts.mostAtOnce, isLast: true,
-            reading: self.learn)
+            on: .end, by: self.keys.presentWorker, atMost: isAlone ? .max : StoreCounts.mostAtOnce, reading: self.learn)
         self.answers.close()
         if self.writer.leave(saving: unsaved) { self.counting.noteSaved(unsaved) }
         self.counting.closeBoard()

@@ -79,6 +79,7 @@ extension Database {
                         of: row.id, with: circuit.durations, ofBoard: board.number)
                 }
                 circuit.recent = board.rates(of: row)
+                if let error = board.lastError(of: row) { circuit.row.circuit.lastError = error }
             }
             if withWorkers { circuit.registered = try self.workers(using: row.id) }
             return try body(circuit)

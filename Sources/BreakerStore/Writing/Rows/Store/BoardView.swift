@@ -3,6 +3,7 @@
 /// One value serves one reading of the file.
 final class BoardView {
     private let reader: BoardReader?
+    private let clock: StoreClock
     private let uptime: Int64
     private var all: [Int64: CellTotals]?
     private var asked = 0
@@ -14,6 +15,7 @@ final class BoardView {
     ///
     /// - Parameter incarnation: the file's own number; nil: no board.
     init(of file: StoreFile, incarnation: Int64?, _ clock: StoreClock) {
+        self.clock = clock
         self.uptime = clock.uptime
         let reader = incarnation == nil ? nil : BoardReader(at: file.board)
         let owner = incarnation.map { BoardHeader.Owner(bootID: clock.host.bootID, incarnation: $0) }
@@ -36,6 +38,16 @@ final class BoardView {
     func durations(of row: CircuitRow) -> DurationBuckets? {
         let durations = self.reader?.durations(CellKey(incarnation: row.incarnation, id: row.id))
         return durations.flatMap { $0.count == 0 ? nil : $0 }
+    }
+
+    /// The text of the last failure that a closed circuit has counted under a rule about a share of the calls; nil if
+    /// there is none since the last change of state, which has written a text into the circuit's row.
+    func lastError(of row: CircuitRow) -> String? {
+        guard row.circuit.state == .closed, CountingRules(row.circuit.rules).shortestWindow != nil,
+            let last = self.reader?.lastError(CellKey(incarnation: row.incarnation, id: row.id)),
+            self.clock.time(of: last.uptime) >= row.circuit.since
+        else { return nil }
+        return last.text
     }
 
     /// The workers that can't use the database, and since when they can't.

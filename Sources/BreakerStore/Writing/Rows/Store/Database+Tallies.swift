@@ -1,11 +1,6 @@
 /// Keeps the counts of boards in the file: a board does not outlive the boot.
 extension Database {
-    /// Saves counts and errors in the file.
-    ///
-    /// - Parameter errors: the last errors of failures that have no row.
-    func saveTallies(
-        _ tallies: [Tally], _ errors: [(id: Int64, incarnation: Int64, error: CircuitCounts.LastError)]
-    ) throws(BreakerStoreError) {
+    func saveTallies(_ tallies: [Tally]) throws(BreakerStoreError) {
         for tally in tallies {
             if tally.own != nil {
                 // Other processes find the worker's tallies by this row when the worker is dead.
@@ -26,12 +21,6 @@ extension Database {
                     tally.own == nil ? Self.durationsOfBoard : Self.durationsOfWorker, .integer(tally.id),
                     .integer(tally.incarnation), .integer(tally.board), .integer(Int64(bucket)), number(count))
             }
-        }
-        for (id, incarnation, error) in errors {
-            // A transition since then has written the error that led to it.
-            try self.run(
-                "UPDATE circuit SET last_error = ?3 WHERE id = ?1 AND incarnation = ?2 AND epoch = ?4",
-                .integer(id), .integer(incarnation), .text(error.text), .integer(error.epoch))
         }
     }
 

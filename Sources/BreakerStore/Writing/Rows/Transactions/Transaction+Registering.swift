@@ -108,6 +108,7 @@ extension Transaction {
     }
 
     private func noteWorker(uses circuit: Int64) throws(BreakerStoreError) {
+        self.registered()
         try self.database.run(
             "INSERT OR IGNORE INTO registration (worker, circuit) VALUES (?1, ?2)",
             .integer(self.worker.id), .integer(circuit)

@@ -9,6 +9,8 @@ final class Transaction {
     ///
     /// By default a change of state must; the store's durability may ask for more or less.
     private(set) var hasTransitions = false
+    /// Whether this worker has noted that it uses a circuit.
+    private(set) var hasRegistrations = false
     /// Whether this worker has taken a probe's slot.
     ///
     /// The slot stays the worker's only as long as other processes see the worker's lock.
@@ -175,6 +177,9 @@ final class Transaction {
 
     /// Makes the commit survive a power loss, for a change that may have no event.
     func requireSync() { self.hasTransitions = true }
+
+    /// Called with each circuit that the worker notes to use.
+    func registered() { self.hasRegistrations = true }
 
     /// Adds an event to the history, and now and then deletes the oldest events beyond the number that is kept.
     ///
