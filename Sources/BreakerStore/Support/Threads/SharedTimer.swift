@@ -23,7 +23,7 @@ final class SharedTimer: Sendable {
 
     private typealias Instant = ContinuousClock.Instant
 
-    private let schedule = Mutex(TimerSchedule<Waiter>())
+    private let schedule = Mutex(TimerSchedule<Waiter>(start: .now))
 
     /// How many tasks wait.
     var count: Int { self.schedule.withLock { $0.count } }
