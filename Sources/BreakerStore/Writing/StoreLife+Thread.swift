@@ -61,7 +61,7 @@ extension StoreLife {
     mutating func lookAroundIsUnfinished(at now: Instant) { self.nextLookAround = now }
 
     /// Begins a new sweep for unused circuits if the last sweep began at least `pause` microseconds ago; true if so.
-    mutating func idleSweepBegan(at now: Int64, every pause: Int64) -> Bool {
+    mutating func startIdleSweepIfDue(at now: Int64, every pause: Int64) -> Bool {
         guard now.subtractingSaturating(self.lastIdleSweep) >= pause else { return false }
         self.lastIdleSweep = now
         return true

@@ -67,7 +67,7 @@ struct DrivenLife {
             self.life.lookAroundIsUnfinished(at: now)
             return LifeReply()
         case .idleSweepBegan:
-            let isDue = self.life.idleSweepBegan(at: Int64(time), every: Int64(LifeEvent.idlePause))
+            let isDue = self.life.startIdleSweepIfDue(at: Int64(time), every: Int64(LifeEvent.idlePause))
             return LifeReply(decision: isDue ? "looks" : "")
         case .handlesWereMade: return Self.reply(self.life.handlesWereMade())
         case .circuitsWereDropped(let areOthersLeft):

@@ -1,20 +1,5 @@
 import Synchronization
 
-/// How far the store's thread has come in its sweep through the file for circuits that no process uses.
-enum IdleSweep: Equatable {
-    /// Becomes `circuits` when the next sweep is due.
-    case over
-    /// Becomes `history` after the last row.
-    case circuits(after: Int64)
-    /// Becomes `over` after the last name.
-    case history(after: String)
-
-    /// How much the thread reads or changes at once: work for a few milliseconds.
-    static let rowsAtOnce = 100
-    static let namesAtOnce = 200
-    static let eventsAtOnce = 500
-}
-
 /// Cleans up after unused circuits: a little at each look-around, however many circuits there are.
 extension StoreCore {
     /// Has the store's thread look around now.
@@ -30,7 +15,8 @@ extension StoreCore {
         // later, so this `false` can't overwrite its `true`.
         self.report { $0.circuitsWereDropped(areOthersLeft: !self.circuits.isEmpty) }
         self.unregisterUnused()
-        return self.forgetIdle() || areOthersDue || self.circuits.hasUnused
+        self.startIdleSweepIfDue()
+        return areOthersDue || self.circuits.hasUnused
     }
 
     /// Writes to the file which circuits this worker no longer uses.
@@ -55,60 +41,70 @@ extension StoreCore {
 
     // MARK: - The file
 
-    /// Forgets circuits that no process has used for `forgetIdleAfter`, and the history of circuits gone as long.
+    /// How many circuits or names one query finds.
+    private static let foundAtOnce = 1_000
+    /// How many circuits one transaction forgets, and how many events it deletes: other processes wait meanwhile.
+    private static let circuitsAtOnce = 100
+    private static let eventsAtOnce = 500
+
+    /// Starts a sweep every quarter of `forgetIdleAfter`.
     ///
-    /// A sweep begins every quarter of `forgetIdleAfter`. The connection for long reads reads some rows at a time, so
-    /// that no commit waits. The transaction that forgets the circuits checks them again.
-    private func forgetIdle() -> Bool {
-        guard let pause = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return false }
+    /// It has a thread of its own: to look through 100,000 circuits takes a tenth of a second, and the store's thread
+    /// commits for tasks.
+    private func startIdleSweepIfDue() {
+        guard let pause = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return }
         let now = self.clock.now
-        let since = now.adding(-pause)
-        var place = self.idleSweep.withLock { $0 }
-        if place == .over, self.report({ $0.idleSweepBegan(at: now.microseconds, every: pause / 4) }) {
-            place = .circuits(after: 0)
-            self.change { (transaction) throws(BreakerStoreError) in try transaction.removeDeadWorkers() }
+        // Only the store's thread sets it; while a sweep goes on, the next one stays due.
+        guard !self.isSweeping.load(ordering: .acquiring),
+            self.report({ $0.startIdleSweepIfDue(at: now.microseconds, every: pause / 4) })
+        else { return }
+        self.isSweeping.store(true, ordering: .relaxed)
+        let isStarted = StoreThread().start { [weak self] in
+            // What can't be read or written now, the next sweep forgets.
+            try? self?.forgetIdle(since: now.adding(-pause))
+            self?.isSweeping.store(false, ordering: .releasing)
         }
-        do throws(BreakerStoreError) {
-            place = try self.sweep(on: place, since: since)
-        } catch {
-            // The next sweep reads what can't be read now.
-            place = .over
-        }
-        self.idleSweep.withLock { $0 = place }
-        return place != .over
+        if !isStarted { self.isSweeping.store(false, ordering: .releasing) }
     }
 
-    /// Does the next part of the sweep; returns where to go on.
-    private func sweep(on place: IdleSweep, since: StoreTime) throws(BreakerStoreError) -> IdleSweep {
-        switch place {
-        case .over:
-            return .over
-        case .circuits(after: let row):
-            let found = try self.view { (database) throws(BreakerStoreError) in
-                try database.idleCircuits(after: row, since: since, among: IdleSweep.rowsAtOnce)
+    /// Forgets circuits that no process has used since `time`, and the history of circuits that are gone as long.
+    ///
+    /// The transactions that delete check all that the queries have found.
+    private func forgetIdle(since time: StoreTime) throws(BreakerStoreError) {
+        try self.change { (transaction) throws(BreakerStoreError) in try transaction.removeDeadWorkers() }
+        var row: Int64 = 0
+        while true {
+            let last = row
+            let idle = try self.view { (database) throws(BreakerStoreError) in
+                try database.idleCircuits(after: last, since: time, atMost: Self.foundAtOnce)
             }
-            guard let found else { return .history(after: "") }
-            if !found.idle.isEmpty {
-                self.change { (transaction) throws(BreakerStoreError) in
-                    try transaction.forgetIdle(found.idle, since: since)
+            guard let next = idle.last else { break }
+            for start in stride(from: 0, to: idle.count, by: Self.circuitsAtOnce) {
+                let part = Array(idle[start..<min(start + Self.circuitsAtOnce, idle.count)])
+                try self.change { (transaction) throws(BreakerStoreError) in
+                    try transaction.forgetIdle(part, since: time)
                 }
             }
-            return .circuits(after: found.last)
-        case .history(after: let name):
+            row = next
+        }
+        var name = ""
+        while true {
+            let last = name
             let found = try self.view { (database) throws(BreakerStoreError) in
-                try database.namesLeftBehind(after: name, since: since, among: IdleSweep.namesAtOnce)
+                try database.namesLeftBehind(after: last, since: time, among: Self.foundAtOnce)
             }
-            guard let found else { return .over }
-            if !found.names.isEmpty {
-                self.change { (transaction) throws(BreakerStoreError) in
-                    try transaction.forgetHistory(
-                        of: found.names, since: since, atMost: IdleSweep.eventsAtOnce)
+            guard let found else { return }
+            var isMore = !found.names.isEmpty
+            while isMore {
+                isMore = try self.change { (transaction) throws(BreakerStoreError) in
+                    try !transaction.forgetHistory(of: found.names, since: time, atMost: Self.eventsAtOnce)
                 }
             }
-            return .history(after: found.last)
+            name = found.last
         }
     }
 
-    /// Commits a change of the sweep; if the commit fails, the next sweep tries again.
-    private func change(_ work: @escaping Work<Void>) { self.post(until: self.writer.deadline, work) }
+    private func change<Value: Sendable>(_ work: @escaping Work<Value>) throws(BreakerStoreError) -> Value {
+        try self.commit(until: self.writer.deadline, work)
+    }
 }

@@ -46,7 +46,7 @@ final class StoreCore: EventSource {
     let hubs = Mutex<[EventHub]>([])
     /// Whether the board may say that this worker is degraded.
     let isMarkedDegraded = Atomic<Bool>(false)
-    let idleSweep = Mutex(IdleSweep.over)
+    let isSweeping = Atomic<Bool>(false)
     let longTexts = Atomic<LongTextSearch>(.due)
     private let isToHeal = Atomic<Bool>(false)
     /// Whether the database that was opened again may lack this process's registrations.

@@ -60,8 +60,9 @@ extension Transaction {
         }
     }
 
-    /// Deletes at most `most` events, oldest first, of circuits that are gone and have had no event since `time`.
-    func forgetHistory(of names: [String], since time: StoreTime, atMost most: Int) throws(BreakerStoreError) {
+    /// Deletes at most `most` events, oldest first, of circuits that are gone and have had no event since `time`; returns
+    /// whether none is left.
+    func forgetHistory(of names: [String], since time: StoreTime, atMost most: Int) throws(BreakerStoreError) -> Bool {
         var left = Int64(most)
         for name in names where left > 0 {
             guard try self.database.isLeftBehind(name, since: time) else { continue }
@@ -71,6 +72,7 @@ extension Transaction {
                 .text(name), .integer(left))
             left -= self.database.connection.changes - before
         }
+        return left > 0
     }
 }
 
@@ -82,29 +84,20 @@ extension Database {
     private static let idleCircuit = SQL(
         composed: "SELECT name FROM circuit WHERE id = ?1 AND \(isIdle)")
     private static let idleCircuits = SQL(
-        composed: "SELECT id, \(isIdle) FROM circuit WHERE id > ?1 ORDER BY id LIMIT ?3")
+        composed: "SELECT id FROM circuit WHERE id > ?1 AND \(isIdle) ORDER BY id LIMIT ?3")
 
     /// The circuit's name; nil if the circuit is not idle.
     fileprivate func idleCircuit(_ id: Int64, since time: StoreTime) throws(BreakerStoreError) -> String? {
         try self.first(Self.idleCircuit, .integer(id), .integer(time.microseconds)) { $0.text(0) }
     }
 
-    /// Looks at the next `count` rows; nil if there are no more rows.
-    ///
-    /// Returns the numbers of the idle ones, and the last row looked at. A circuit is idle if it is closed, not held,
-    /// and unused since `time`.
+    /// The next rows of idle circuits, which are closed, not held, and unused since `time`.
     func idleCircuits(
-        after row: Int64, since time: StoreTime, among count: Int
-    ) throws(BreakerStoreError) -> (idle: [Int64], last: Int64)? {
-        var idle: [Int64] = []
-        var last: Int64?
-        try self.forEach(
-            Self.idleCircuits, [.integer(row), .integer(time.microseconds), .integer(Int64(count))]
-        ) { row in
-            last = row.integer(0)
-            if row.integer(1) != 0 { idle.append(row.integer(0)) }
-        }
-        return last.map { (idle, $0) }
+        after row: Int64, since time: StoreTime, atMost count: Int
+    ) throws(BreakerStoreError) -> [Int64] {
+        try self.all(
+            Self.idleCircuits, .integer(row), .integer(time.microseconds), .integer(Int64(count))
+        ) { $0.integer(0) }
     }
 
     /// Looks at the next `count` names of the history; nil if there are no more names.
