@@ -109,14 +109,11 @@ final class CircuitCounts: Sendable {
     ) -> Bool {
         if rules.slow != nil { self.measureDurations() }
         let measuresDurations = self.durations.isOpen
-        var former: State?
-        var isTaken = false
+        var (isTaken, isAnother) = (false, false)
         self.state.change { state in
             guard self.lastEpoch.load(ordering: .relaxed) == 0 || isCurrent() else { return }
             isTaken = true
-            if let row, let known = state.known.incarnation, row.incarnation != known {
-                former = self.beginAnew(&state)
-            }
+            if let row, let known = state.known.incarnation { isAnother = row.incarnation != known }
             if self.lastEpoch.exchange(epoch, ordering: .relaxed) != epoch { self.beginOwnGeneration() }
             (state.epoch, state.windowGeneration) = (epoch, windowGeneration)
             self.threshold.store(rules.slow?.threshold.saturatingMicroseconds ?? -1, ordering: .relaxed)
@@ -128,11 +125,9 @@ final class CircuitCounts: Sendable {
             if !isSharing || state.sharing?.value != rules { state.sharing = isSharing ? .value(rules) : nil }
             self.window.store(state.known.rules.shortestWindow ?? 0, ordering: .relaxed)
         }
-        guard former != nil else { return isTaken }
-        // These counts can't be saved any more: the totals of the former circuit went with its row.
-        _ = self.lanes.take()
-        self.durations.clear()
-        return true
+        // Successes of a circuit that was forgotten must not come into the windows of the next one of its name.
+        if isAnother { _ = self.lanes.take() }
+        return isTaken
     }
 
     /// Whether there are unsaved calls of a circuit that this process has never read: they can't be saved without the
@@ -151,18 +146,6 @@ final class CircuitCounts: Sendable {
     }
 
     private func beginOwnGeneration() { self.ownGeneration.wrappingAdd(1, ordering: .relaxed) }
-
-    /// Begins with a new circuit of this name: the former circuit was forgotten, or another file was put in place.
-    ///
-    /// What was counted of the former circuit does not count for the new circuit. Calls that are under way just now may
-    /// count in the totals of the new one.
-    ///
-    /// - Returns: the former circuit's state, to be released outside of the lock.
-    private func beginAnew(_ state: inout State) -> State {
-        self.countsAlone.store(false, ordering: .relaxed)
-        defer { state = State() }
-        return state
-    }
 
     // MARK: - Durations
 
@@ -228,22 +211,22 @@ final class CircuitCounts: Sendable {
             }
             Hook.reached("cells.making")
             var pair: CellPair?
-            var isIncarnationNew = false
+            var isOutdated = false
             var isChanged = false
             self.state.change { state in
                 isChanged = true
-                // Another thread may have learned the incarnation meanwhile, and have counted calls under it: then the
-                // loop begins again with that incarnation.
-                isIncarnationNew = known.incarnation == nil && state.known.incarnation != nil
-                // If the circuit was forgotten meanwhile, its calls don't count for the present circuit of that name.
-                guard known.incarnation == state.known.incarnation else { return }
+                // Another thread may have learned another incarnation meanwhile, and have counted calls under it: then
+                // the loop begins again with that incarnation.
+                isOutdated = known.incarnation != state.known.incarnation
+                if isOutdated { return }
                 // Another thread may have made cells meanwhile: calls that it has counted there must not be lost.
                 let isSame = known.incarnation == state.pair?.made.incarnation || state.pair?.made.incarnation == nil
+                if !isSame { state.saved = nil }
                 pair = CellPair(board: cells, for: known, after: isSame ? state.pair : nil)
                 state.pair = pair
                 self.countsAlone.store(cells == nil, ordering: .relaxed)
             }
-            if isIncarnationNew { continue }
+            if isOutdated { continue }
             // In a child of `fork` nothing changes here: the child counts on in its copy of the parent's private cells.
             return pair ?? CellPair(board: cells, for: known, after: isChanged ? nil : state.pair)
         }

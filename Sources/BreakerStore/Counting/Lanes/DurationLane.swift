@@ -55,9 +55,4 @@ struct DurationLane: ~Copyable, Sendable {
             DurationBuckets.add(counts[place], to: place, of: cell)
         }
     }
-
-    func clear() {
-        guard let words = self.words else { return }
-        for place in 0...DurationBuckets.count { _ = words.take(place) }
-    }
 }
