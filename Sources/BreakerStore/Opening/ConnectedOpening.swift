@@ -17,7 +17,8 @@ struct ConnectedOpening {
         self.isLockNew = isLockNew
         let file = opening.file
         self.writer = Database(
-            try Connection(path: file.path, access: .readWrite, syncs: opening.configuration.syncs))
+            // `OpeningFacts.refusal` has just examined the files.
+            try Connection(path: file.path, access: .readWrite, syncs: opening.configuration.syncs, isSafe: true))
         Hook.reached("open.connected")
         guard self.writer.isOpen(at: file, as: found) else { throw .moved(file.path) }
         try self.writer.connection.waitWhenBusy(deadline.remaining)

@@ -42,9 +42,10 @@ struct Connection: ~Copyable {
     /// - Parameters:
     ///   - syncs: whether to sync what must survive a power loss; false for a file that is not kept.
     ///   - acceptsOlder: whether a file of an older major version is accepted.
+    ///   - isSafe: whether the caller has just examined the files at the store's paths, and who has put them there.
     ///   - tables: the tables that statements may touch.
     init(
-        path: String, access: Access, syncs: Bool = true, acceptsOlder: Bool = false,
+        path: String, access: Access, syncs: Bool = true, acceptsOlder: Bool = false, isSafe: Bool = false,
         tables: [StoreTable] = StoreTable.all
     ) throws(BreakerStoreError) {
         self.path = path
@@ -53,7 +54,7 @@ struct Connection: ~Copyable {
         self.authorizer = Authorizer(acceptsOlder: acceptsOlder || access == .readWrite, tables: tables)
         try Self.requireUsable(path)
         // Another process may have replaced a file since the last check.
-        try StoreFile.requireSafe(path)
+        if !isSafe { try StoreFile.requireSafe(path) }
         _ = OpenFile.sizeLimit
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
