@@ -42,7 +42,7 @@ struct Connection: ~Copyable {
     /// - Parameters:
     ///   - syncs: whether to sync what must survive a power loss; false for a file that is not kept.
     ///   - acceptsOlder: whether a file of an older major version is accepted.
-    ///   - isSafe: whether the caller has just examined the files at the store's paths, and who has put them there.
+    ///   - isSafe: whether the caller has just examined who has put the files there; else they may be others by now.
     ///   - tables: the tables that statements may touch.
     init(
         path: String, access: Access, syncs: Bool = true, acceptsOlder: Bool = false, isSafe: Bool = false,
@@ -53,7 +53,6 @@ struct Connection: ~Copyable {
         self.access = access
         self.authorizer = Authorizer(acceptsOlder: acceptsOlder || access == .readWrite, tables: tables)
         try Self.requireUsable(path)
-        // Another process may have replaced a file since the last check.
         if !isSafe { try StoreFile.requireSafe(path) }
         _ = OpenFile.sizeLimit
         let name: String

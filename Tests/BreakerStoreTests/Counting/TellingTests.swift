@@ -74,8 +74,8 @@ import Darwin
         #expect(tally?.totals?.failed == 1 && tally?.incarnation == 7)
     }
 
-    /// A circuit is forgotten while a thread makes counters for it, and another one gets its name: the call counts in the
-    /// totals of the other.
+    /// A circuit is forgotten while a thread makes counters for it, and another one gets its name: the call counts in
+    /// the totals of the other.
     @Test func aCallDuringAForgetCountsInTheNextTotals() async {
         await #expect(processExitsWith: .success) {
             let counts = CircuitCounts()

@@ -111,8 +111,8 @@ extension StoreCore {
         )
     }
 
-    /// A ticket that saves the totals along with the other tickets of a commit, if one of these is a change of state or a
-    /// registration; nil if none is due.
+    /// A ticket that saves the totals along with the other tickets of a commit, if one of these is a change of state or
+    /// a registration; nil if none is due.
     var savingAlong: (any AnyTicket)? {
         guard self.counting.isSaveDue(on: .otherCommit, at: self.clock.uptime) else { return nil }
         let taken = Mutex<StoreCounts.Unsaved?>(nil)

@@ -51,7 +51,8 @@ extension StoreCore {
     ///
     /// - Parameter isSuspect: as in `Writer.open`.
     func openFile(isSuspect: Bool) throws(BreakerStoreError) -> Opened {
-        // Read before the opening, which ends with a look at the files: a file that is created later is not the open one.
+        // Read before the opening, which ends with a look at the files: a file that is created later is not the open
+        // one.
         let uptime = self.clock.uptime
         let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.noteQuarantine)
         self.lastInPlace.store(uptime, ordering: .relaxed)

@@ -60,8 +60,8 @@ extension Transaction {
         }
     }
 
-    /// Deletes at most `most` events, oldest first, of circuits that are gone and have had no event since `time`; returns
-    /// whether none is left.
+    /// Deletes at most `most` events, oldest first, of circuits that are gone and have had no event since `time`;
+    /// returns whether none is left.
     func forgetHistory(of names: [String], since time: StoreTime, atMost most: Int) throws(BreakerStoreError) -> Bool {
         var left = Int64(most)
         for name in names where left > 0 {
