@@ -45,10 +45,6 @@ let package = Package(
         .target(
             name: "BreakerStoreMigrations",
             path: "Migrations",
-            resources: [
-                "schema_2_0.sql", "schema_2_1.sql", "to_3_move_aside.sql", "two_as_three.sql", "to_3_copy.sql",
-                "schema.sql", "schema_kept.sql", "schema.txt",
-            ].map { .embedInCode($0) },
             swiftSettings: settings
         ),
         // What is not SQLite's and can't be said in Swift.

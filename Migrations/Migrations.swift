@@ -3,9 +3,9 @@ package struct Migration: Sendable {
     /// The `user_version` that the file carries after this step: major × 1000 + minor.
     package let version: Int32
     /// What is run, one after the other, in one transaction.
-    package let parts: [[UInt8]]
+    package let parts: [String]
 
-    package init(version: Int32, parts: [[UInt8]]) {
+    package init(version: Int32, parts: [String]) {
         self.version = version
         self.parts = parts
     }
@@ -16,21 +16,23 @@ extension Migration {
     ///
     /// Released steps never change.
     package static let all = [
-        Migration(version: 2000, parts: [PackageResources.schema_2_0_sql, PackageResources.schema_kept_sql]),
-        Migration(version: 2001, parts: [PackageResources.schema_2_1_sql]),
+        Migration(version: 2000, parts: [schema2_0, schemaKept]),
+        Migration(version: 2001, parts: [schema2_1]),
         Migration(
             version: 3000,
             parts: [
-                PackageResources.to_3_move_aside_sql, PackageResources.schema_sql,
-                Self.views(ofTablesNamed: "breakerstore_2_"), PackageResources.to_3_copy_sql,
+                to3MoveAside, schema,
+                Self.views(ofTablesNamed: "breakerstore_2_"), to3Copy,
             ]),
     ]
 
     /// Makes temporary views of the tables of schema 2, with the names and the columns of schema 3.
     ///
     /// - Parameter prefix: the prefix of those tables' names.
-    package static func views(ofTablesNamed prefix: String) -> [UInt8] {
-        PackageResources.two_as_three_sql.flatMap { $0 == UInt8(ascii: "@") ? Array(prefix.utf8) : [$0] }
+    package static func views(ofTablesNamed prefix: String) -> String {
+        var views = ""
+        for character in twoAsThree { if character == "@" { views += prefix } else { views.append(character) } }
+        return views
     }
 
     /// Replaces the view of a table that schema 2.0 lacks.
@@ -41,9 +43,9 @@ extension Migration {
         """
 
     /// What is run in an empty file: the whole schema.
-    package static let whole = [PackageResources.schema_sql, PackageResources.schema_kept_sql]
+    package static let whole = [schema, schemaKept]
 
     /// The schema rows that `whole` makes, in the form of `SchemaRow.written`; a test compares them with
     /// SQLite's.
-    package static let made = PackageResources.schema_txt
+    package static let made = Array(schemaMade.utf8)
 }

@@ -37,9 +37,9 @@ def build(directory, is_static):
 def fill(path, count):
     """A store of `count` circuits, as a service that is open leaves it: docs/store-format.md tells what is in it."""
     store = sqlite3.connect(path, isolation_level=None)
-    for name in ("schema.sql", "schema_kept.sql"):
+    for name in ("Schema.swift", "SchemaKept.swift"):
         with open(os.path.join(ROOT, "Migrations", name)) as file:
-            store.executescript(file.read())
+            store.executescript(file.read().split('"""')[1])
     store.execute(f"PRAGMA application_id = {0x42726B53}")
     store.execute("PRAGMA user_version = 3000")
     store.execute("PRAGMA journal_mode = WAL")

@@ -38,8 +38,7 @@ compiles_alone() {
         complain "$layer needs more of the library than scripts/lint.sh gives it"
 }
 
-# What the package manager would make of two other targets: a map of the C headers, and the migrations, here without
-# their texts.
+# What the package manager would make of two other targets: a map of the C headers, and the migrations.
 mkdir -p "$made"
 cat >"$made/module.modulemap" <<'END'
 module CBreakerStore {
@@ -47,15 +46,9 @@ module CBreakerStore {
     export *
 }
 END
-{
-    echo 'enum PackageResources {'
-    grep -o 'PackageResources\.[A-Za-z0-9_]*' Migrations/Migrations.swift | sort -u |
-        sed 's/PackageResources\.\(.*\)/    static let \1: [UInt8] = []/'
-    echo '}'
-} >"$made/PackageResources.swift"
 swiftc -emit-module -emit-module-path "$made/BreakerStoreMigrations.swiftmodule" \
     -module-name BreakerStoreMigrations -parse-as-library -swift-version 6 -package-name BreakerStore \
-    Migrations/*.swift "$made/PackageResources.swift" || complain "the migrations don't compile by themselves"
+    Migrations/*.swift || complain "the migrations don't compile by themselves"
 
 # The rules are parts of the nested type `CircuitBreaker.Config`.
 echo 'public enum CircuitBreaker {}' > "$made/CircuitBreaker.swift"

@@ -64,13 +64,14 @@ import Testing
         let shop = try Shop()
         try shop.circuit("a", failures: 1)
         let output = shop.inspect("show", "a", "--json").output
-        #expect(
-            output.contains(
-                #""config":{"minimumReporters":1,"mode":"enforcing","#
-                    + #""probes":{"leaseMs":30000,"limit":1,"successesToClose":1},"#
-                    + #""recovery":{"capMs":600000,"jitter":0.0,"multiplier":1.0,"timeoutMs":30000},"#
-                    + #""slow":null,"#
-                    + #""trip":{"count":2,"minimumCalls":null,"rule":"failures","share":null,"windowMs":60000}}"#))
+        let config = #"""
+            "config":{"minimumReporters":1,"mode":"enforcing",\#
+            "probes":{"leaseMs":30000,"limit":1,"successesToClose":1},\#
+            "recovery":{"capMs":600000,"jitter":0.0,"multiplier":1.0,"timeoutMs":30000},\#
+            "slow":null,\#
+            "trip":{"count":2,"minimumCalls":null,"rule":"failures","share":null,"windowMs":60000}}
+            """#
+        #expect(output.contains(config))
         #expect(output.contains(#""failureTimes":[{"at":"2026-01-01T00:00:00.000Z","atMs":1767225600000}]"#))
         #expect(output.hasSuffix("\"version\":1}\n"))
         let parsed = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]

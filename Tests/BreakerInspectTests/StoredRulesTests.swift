@@ -47,12 +47,13 @@ import Testing
         let shop = try self.shop("json_set(rules, '$.recovery.growth', 2.5, '$.limit', json('[1,{}]'))")
         let output = shop.inspect("show", "a", "--json").output
         #expect(try SchemaTests.schema().complaints(about: output, as: "show") == [])
-        #expect(
-            output.contains(
-                #""rules":{"limit":[1,{}],"minimumReporters":1,"probes":{"leaseMicroseconds":30000000,"limit":1,"#
-                    + #""successesToClose":1},"recovery":{"capMicroseconds":600000000,"growth":2.5,"jitter":0,"#
-                    + #""multiplier":1,"timeoutMicroseconds":30000000},"trip":{"count":2,"rule":"failures","#
-                    + #""windowMicroseconds":60000000}}"#), "\(output)")
+        let rules = #"""
+            "rules":{"limit":[1,{}],"minimumReporters":1,"probes":{"leaseMicroseconds":30000000,"limit":1,\#
+            "successesToClose":1},"recovery":{"capMicroseconds":600000000,"growth":2.5,"jitter":0,\#
+            "multiplier":1,"timeoutMicroseconds":30000000},"trip":{"count":2,"rule":"failures",\#
+            "windowMicroseconds":60000000}}
+            """#
+        #expect(output.contains(rules), "\(output)")
     }
 
     /// A circuit whose rules can't be read is listed with its state, and says so.

@@ -110,8 +110,10 @@ import Darwin
                 for bit in 0..<8 {
                     var bytes = Array(whole.prefix(4_096))
                     bytes[place] ^= 1 << bit
-                    let words = (0..<512).map { index in
-                        (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[index * 8 + $1]) << UInt64($1 * 8) }
+                    let words = (0..<512).map { (index: Int) -> UInt64 in
+                        (0..<8).reduce(0) { (word: UInt64, byte: Int) -> UInt64 in
+                            word | UInt64(bytes[index * 8 + byte]) << UInt64(byte * 8)
+                        }
                     }
                     guard let header = BoardHeader(words, fileSize: whole.count) else { continue }
                     for segment in header.segments {

@@ -40,7 +40,9 @@ final class HistoryEra {
         self.plan.eventsKept = number % 2 == 0 ? 10 : 1_000
         self.clock = self.plan.isSystemClock ? nil : try SharedClock(path: self.plan.clock)
         let count = Int.random(in: 3...HistoryPlan.processes, using: &self.random)
-        self.lanes = (0..<count).flatMap { HistoryPlan.hasTask($0) ? [2 * $0, 2 * $0 + 1] : [2 * $0] }
+        self.lanes = (0..<count).flatMap { (process: Int) -> [Int] in
+            HistoryPlan.hasTask(process) ? [2 * process, 2 * process + 1] : [2 * process]
+        }
         self.logs = try Dictionary(uniqueKeysWithValues: self.lanes.map { ($0, try CallLog(directory, $0)) })
         try self.plan.openStore(.readWrite).close()
     }

@@ -55,7 +55,7 @@ struct HostileStock: Sendable {
         guard unsafe mkdir(place, 0o755) == 0 else { throw SystemError("make \(place)") }
         try FileBytes.write([], to: path)
         let step = Migration.all[0]
-        try SQLiteFile.force(path, step.parts.map { String(decoding: $0, as: UTF8.self) })
+        try SQLiteFile.force(path, step.parts)
         let (tables, indexes) = Self.schema(of: path)
         let rows = (tables.map(\.name) + ["sqlite_sequence"]).map { name in
             let columns = tables.first { $0.name == name }?.columns.map(\.name) ?? ["name", "seq"]

@@ -105,9 +105,7 @@ struct StoreFile {
         // "BrkS", as the library writes it.
         _ = database.fields("PRAGMA application_id = \(0x4272_6B53)")
         let step = Migration.all[0]
-        guard SQLiteFile.run(path, step.parts.map { String(decoding: $0, as: UTF8.self) }.joined()) else {
-            return false
-        }
+        guard SQLiteFile.run(path, step.parts.joined()) else { return false }
         _ = database.fields("PRAGMA user_version = \(step.version)")
         return database.fields("PRAGMA journal_mode = WAL").first?[0] == "wal"
     }

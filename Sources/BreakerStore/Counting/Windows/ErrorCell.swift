@@ -39,7 +39,9 @@ struct ErrorCell: Sendable {
         }
         let packed = (Place.text..<Self.words).map { self.words[$0] }
         guard self.words[Place.check] == Self.check(uptime, count, packed) else { return nil }
-        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: packed[$0 / 8] >> UInt64($0 % 8 * 8)) }
+        let bytes = (0..<count).map { (index: Int) -> UInt8 in
+            UInt8(truncatingIfNeeded: packed[index / 8] >> UInt64(index % 8 * 8))
+        }
         return String(validating: bytes, as: UTF8.self).map { ($0, uptime) }
     }
 

@@ -15,7 +15,7 @@ extension Schema {
     private static func rows(madeUpTo version: Int32) throws(BreakerStoreError) -> [SchemaRow] {
         let memory = try Connection(path: ":memory:", access: .readWrite)
         for part in Migration.all.filter({ $0.version <= version }).flatMap(\.parts) {
-            try memory.changeSchema(String(decoding: part, as: UTF8.self))
+            try memory.changeSchema(part)
         }
         return try memory.prepare(SchemaRow.all).all { SchemaRow($0) }.filter { !$0.isOwnIndexOfSQLite }
     }
@@ -153,7 +153,7 @@ extension Connection {
         let version = try self.schemaVersion()
         guard version < Schema.oldestRead else { return }
         try self.changeSchema("PRAGMA temp_store = MEMORY")
-        try self.changeSchema(String(decoding: Migration.views(ofTablesNamed: ""), as: UTF8.self))
+        try self.changeSchema(Migration.views(ofTablesNamed: ""))
         if version < Schema.firstWithPredecessor { try self.changeSchema(Migration.viewWithoutPredecessor) }
     }
 }

@@ -90,7 +90,7 @@ enum Schema {
                 Hook.reached("migration.step")
                 // An older file may have rows with longer texts than the library reads.
                 try connection.withLongTexts { () throws(BreakerStoreError) in
-                    try connection.changeSchema(String(decoding: part, as: UTF8.self))
+                    try connection.changeSchema(part)
                 }
             }
             if version < target { try connection.execute("PRAGMA user_version = \(target)") }
@@ -108,7 +108,7 @@ enum Schema {
     }
 
     /// The SQL texts to run, in this order, in a file of this version.
-    private static func parts(of steps: [Migration], after version: Int64) -> [[UInt8]] {
+    private static func parts(of steps: [Migration], after version: Int64) -> [String] {
         if version == 0, let last = steps.last, Int64(last.version) == Self.version { return Migration.whole }
         return steps.filter { Int64($0.version) > version }.flatMap(\.parts)
     }

@@ -1,4 +1,8 @@
--- To schema 3, first part: the tables of schema 2 that change make room for those of schema.sql; the others stay.
+// swift-format-ignore-file
+// The text stands as SQLite is given it, byte for byte.
+
+let to3MoveAside = """
+-- To schema 3, first part: the tables of schema 2 that change make room for those of `schema`; the others stay.
 
 -- Rows with a value of a wrong type, which no program of this library can have written, are deleted: SQLite would
 -- refuse to copy all others with them.
@@ -42,3 +46,5 @@ ALTER TABLE main.circuit RENAME TO breakerstore_2_circuit;
 ALTER TABLE main.tally RENAME TO breakerstore_2_tally;
 ALTER TABLE main.word RENAME TO breakerstore_2_word;
 ALTER TABLE main.predecessor RENAME TO breakerstore_2_predecessor;
+
+"""

@@ -1,3 +1,7 @@
+// swift-format-ignore-file
+// The rows of the schema as SQLite keeps them; `fileSaysToTheByteWhatTheStepsMake` writes this file.
+
+let schemaMade = """
 5:table,5:clock,5:clock,560:CREATE TABLE clock (
     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     boot TEXT NOT NULL,
@@ -164,3 +168,5 @@
     operator TEXT
 ) STRICT,
 5:index,16:event_by_circuit,5:event,52:CREATE INDEX event_by_circuit ON event (circuit, id),
+
+"""

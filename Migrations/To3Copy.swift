@@ -1,4 +1,8 @@
--- To schema 3, last part: the new tables get what the file has, through the views of two_as_three.sql. A row that breaks
+// swift-format-ignore-file
+// The text stands as SQLite is given it, byte for byte.
+
+let to3Copy = """
+-- To schema 3, last part: the new tables get what the file has, through the views of twoAsThree. A row that breaks
 -- a rule of its new table is left behind.
 INSERT OR IGNORE INTO main.clock SELECT * FROM temp.clock;
 INSERT OR IGNORE INTO main.circuit SELECT * FROM temp.circuit ORDER BY id;
@@ -21,3 +25,5 @@ DROP TABLE breakerstore_2_circuit;
 DROP TABLE breakerstore_2_tally;
 DROP TABLE breakerstore_2_word;
 DROP TABLE breakerstore_2_predecessor;
+
+"""

@@ -1,4 +1,8 @@
--- The tables of schema 2.0 that have changed since; schema_kept.sql has the others.
+// swift-format-ignore-file
+// The text stands as SQLite is given it, byte for byte.
+
+let schema2_0 = """
+-- The tables of schema 2.0 that have changed since; schemaKept has the others.
 
 -- The file's clock. One row.
 CREATE TABLE clock (
@@ -108,3 +112,5 @@ CREATE TABLE word (
     reason TEXT,
     PRIMARY KEY (circuit, kind)
 ) STRICT, WITHOUT ROWID;
+
+"""

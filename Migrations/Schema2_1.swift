@@ -1,3 +1,7 @@
+// swift-format-ignore-file
+// The text stands as SQLite is given it, byte for byte.
+
+let schema2_1 = """
 -- What was known of a lost file in whose place this file was created.
 CREATE TABLE predecessor (
     -- The circuit; 0 for the file itself, whose row is written at its creation.
@@ -16,3 +20,5 @@ CREATE TABLE predecessor (
     -- Of the file itself: FNV-1a of the path at which it was created.
     place INTEGER
 ) STRICT;
+
+"""

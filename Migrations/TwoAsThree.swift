@@ -1,3 +1,7 @@
+// swift-format-ignore-file
+// The text stands as SQLite is given it, byte for byte.
+
+let twoAsThree = """
 -- The tables of schema 2, under the names and with the columns of schema 3. The migration copies from these views, and
 -- the operator's tool reads a file of schema 2 through them. `@` stands for the prefix of the tables.
 DROP VIEW IF EXISTS temp.clock;
@@ -39,3 +43,5 @@ FROM main.@word;
 CREATE TEMP VIEW predecessor AS SELECT circuit, birth AS incarnation, epoch, epoch_here, restored_hold,
     restored_open, at, place AS path_hash
 FROM main.@predecessor;
+
+"""

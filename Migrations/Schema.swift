@@ -1,4 +1,8 @@
--- The tables that are new or changed since schema 2. A new file is created from this text and schema_kept.sql, and
+// swift-format-ignore-file
+// The text stands as SQLite is given it, byte for byte.
+
+let schema = """
+-- The tables that are new or changed since schema 2. A new file is created from this text and schemaKept, and
 -- workers compare a file with them byte for byte. All times are whole microseconds; stamps are store time, which is the
 -- uptime of this boot + clock.offset.
 
@@ -112,3 +116,5 @@ CREATE TABLE predecessor (
     -- Of the file itself: FNV-1a of the path at which it was created.
     path_hash INTEGER
 ) STRICT;
+
+"""
