@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture mutants upgrade versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet nightly
+.PHONY: help setup fleet demo demo-fleet test test-all test-fleet trait-check prometheus browser torture mutants upgrade versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet nightly
 
 # Each target makes sure that this machine has what the target needs, and no more: scripts/setup.sh has the purposes.
 
@@ -20,7 +20,10 @@ demo-fleet: ## show three hosts sharing a circuit through a PostgreSQL that they
 	@scripts/setup.sh fleet-demo
 	@scripts/demo-fleet.sh
 
-test: setup ## run all tests
+test: setup ## run the quick tests: all but the suites that scripts/test.sh names
+	@scripts/test.sh --quick $(FLAGS)
+
+test-all: setup ## run all tests
 	@scripts/test.sh $(FLAGS)
 
 # Which part, and for how many seconds each: `make torture PART=kill DURATION=60 SEED=7`. All of it by default.

@@ -23,6 +23,7 @@ fail() {
 log=$1
 left_out=0
 grep -qE 'Test run with [1-9][0-9]* tests? .*passed' "$log" || fail "no test ran"
+! grep -q 'slow suites were left out' "$log" || fail "only the quick tests ran: make test-all runs all"
 pattern='^[^ ]+ +(Test|Suite) .*(skipped|was cancelled after [0-9.]+ seconds)(\.|: "(.*)")$'
 while IFS= read -r line; do
     [[ $line =~ $pattern ]] || continue

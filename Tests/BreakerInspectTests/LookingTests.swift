@@ -50,14 +50,21 @@ import Darwin
     }
 
     /// Other processes read the bytes: to open and close the files in this one would drop its locks.
+    ///
+    /// An open store itself reads and counts just after its opening, which changes the wal-index and the board: a look
+    /// that did so would do it each time.
     @Test(arguments: Condition.allCases)
     func changesNothingOnTheDisk(condition: Condition) throws {
         let shop = try self.shop(condition)
         let sums = "cd \(shop.directory.path) && cksum * && stat -c '%n %i %s %Y' ."
-        let before = try Child.shell(sums, store: shop.path).output
         for look in Self.looks {
             let line = "{ \"$0\" \(look.line); echo code $? >&2; } | head -n 1 >/dev/null; \(sums)"
-            let result = try Child.shell(line, store: shop.path)
+            var before = try Child.shell(sums, store: shop.path).output
+            var result = try Child.shell(line, store: shop.path)
+            for _ in 0..<20 where condition == .open && result.output != before {
+                before = result.output
+                result = try Child.shell(line, store: shop.path)
+            }
             #expect(result.talk.hasSuffix("code \(look.code)\n"), "\(look.line): \(result.talk)")
             // What goes on for ever ends when its reader does, without a word, though nothing more is written.
             let isEndless = look.line.contains("--watch") || look.line.contains("--follow")
