@@ -60,7 +60,9 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         ///
         /// ``CircuitEvent/subject`` is the operator of a restored hold.
         public static let stateRestored = Kind(rawValue: "stateRestored")
-        /// A slow reader has missed events.
+        /// A reader has missed events, which the file no longer keeps, or is about to get events again.
+        ///
+        /// They come again if the file has returned to an earlier state, as a restored backup has: the reason says so.
         public static let missed = Kind(rawValue: "missed")
     }
 

@@ -208,9 +208,6 @@ extension CircuitStore {
             return try StoreView.ofFile(
                 self.backend.file, self.configuration.clock, patience: self.configuration.busyTimeout, body)
         }
-        return try core.view { (database) throws(BreakerStoreError) in
-            try StoreView.of(
-                core.file, database, core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn, body)
-        }
+        return try core.inspect(body)
     }
 }

@@ -1,28 +1,28 @@
 import Synchronization
 
 extension CircuitStore {
-    private static let eventsBuffered = 1_000
+    private static let mostChanges = 1_000
 
     /// Each event of all processes from now on; events of other processes arrive within 100 ms.
     ///
-    /// The stream buffers 1,000 events; events that a slow reader misses appear as one `.missed`. The stream ends when
-    /// the store is closed; the stream of a closed store ends at once. A store that is `.readOnly` follows the file,
-    /// too.
-    /// - Parameter id: the event after which to begin, instead of now, so that an alerter that restarts skips none. A
-    ///   slow reader misses no event between that event and now. If another file has taken the store's place since, and
-    ///   has not reached this number, the stream begins with the oldest event.
+    /// The stream reads the history, up to 1,000 events ahead of its reader. Beyond those, a slow reader misses only
+    /// events that the file no longer keeps (``Configuration/eventsKept``): they appear as one `.missed`. The stream
+    /// ends when the store is closed, after the events of before, of which about 10,000 are read. The stream of a
+    /// closed store ends at once. A store that is `.readOnly` follows the file, too.
+    ///
+    /// If another file takes the store's place, the stream goes on with that file's oldest event. So it does after a
+    /// `.missed` if the file returns to an earlier state, as by a restored backup.
+    /// - Parameter id: the event after which to begin, instead of now, so that an alerter that restarts skips none. If
+    ///   another file has taken the store's place since, and has not reached this number, the stream begins with the
+    ///   oldest event.
     public func events(after id: CircuitEvent.ID? = nil) -> AsyncStream<CircuitEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: CircuitEvent.self,
-            bufferingPolicy: .bufferingOldest(Self.eventsBuffered)
-        )
-        guard (try? self.requireUsable()) != nil else {
-            continuation.finish()
-            return stream
+        guard (try? self.requireUsable()) != nil else { return AsyncStream { nil } }
+        let reader = self.listen(after: id)
+        return AsyncStream {
+            await reader.next()
+        } onCancel: {
+            reader.end(isCancelled: true)
         }
-        let subscription = self.listen(to: .stream(continuation), after: id)
-        continuation.onTermination = { [weak self] _ in self?.drop(subscription) }
-        return stream
     }
 
     /// The health now, and each change as it happens.
@@ -32,7 +32,7 @@ extension CircuitStore {
     public func healthChanges() -> AsyncStream<StoreHealth> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StoreHealth.self,
-            bufferingPolicy: .bufferingNewest(Self.eventsBuffered)
+            bufferingPolicy: .bufferingNewest(Self.mostChanges)
         )
         guard (try? self.requireUsable()) != nil else {
             continuation.yield(self.health)
@@ -72,21 +72,23 @@ extension CircuitStore {
 
     // MARK: - For the library
 
-    /// Sends each event to `target` until this store is closed.
+    /// Reads the events until this store is closed.
     ///
-    /// - Parameter id: the event after which to begin, instead of now.
+    /// - Parameters:
+    ///   - handler: gets each event; nil for a stream.
+    ///   - id: the event after which to begin, instead of now.
     @discardableResult
     func listen(
-        to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil
-    ) -> Subscription {
-        let subscription = self.source.listen(to: target, after: id)
-        let isClosed = self.state.withLock {
-            if !$0.isClosed { $0.subscriptions.append(subscription) }
-            return $0.isClosed
-        }
-        // The store was closed in the meantime: `leave` has not seen this subscription.
-        if isClosed { self.source.remove(subscription) }
-        return subscription
+        handler: (@Sendable (CircuitEvent) -> Void)? = nil, after id: CircuitEvent.ID? = nil
+    ) -> EventReader {
+        let feed = self.source.feed
+        let now = try? self.source.inspect { (view) throws(BreakerStoreError) in try view.cursor(after: id) }
+        let reader = EventReader(feed, at: now ?? EventCursor(id: id), handler)
+        feed.add(reader, of: ObjectIdentifier(self), reading: self.source)
+        if id != nil { feed.wake() }
+        // The store was closed in the meantime: `leave` has not seen this reader.
+        if self.isClosed { reader.end() }
+        return reader
     }
 
     /// Sends the health to the listener until this store is closed.
@@ -111,11 +113,5 @@ extension CircuitStore {
         self.state.withLock { $0.healthListeners.removeAll { $0 === listener } }
         self.source.remove(listener)
         listener.finish()
-    }
-
-    func drop(_ subscription: Subscription) {
-        if self.gate.isForked { return }
-        self.state.withLock { $0.subscriptions.removeAll { $0.listener === subscription.listener } }
-        self.source.remove(subscription)
     }
 }

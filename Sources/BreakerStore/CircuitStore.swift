@@ -16,7 +16,6 @@ import Foundation
 public final class CircuitStore: Sendable {
     struct State {
         var isClosed = false
-        var subscriptions: [Subscription] = []
         var healthListeners: [HealthListener] = []
     }
 
@@ -58,7 +57,7 @@ public final class CircuitStore: Sendable {
         self.configuration = configuration
         self.source = backend.core ?? FileFollower(backend.file, configuration.clock)
         backend.core?.add(self.gate)
-        if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent)) }
+        if let onEvent = configuration.onEvent { self.listen(handler: onEvent) }
         if let onHealth = configuration.onHealth {
             // A store that begins degraded reports its health at once.
             self.listen(HealthListener(onHealth), withPresent: !self.source.health.isHealthy)
@@ -231,9 +230,9 @@ public final class CircuitStore: Sendable {
         }
         let deadline = self.deadline
         core.waitForRateChecks()
-        // Commits all that waits; then the hubs send the events to their listeners.
+        // Commits all that waits; then streams and handlers get the events.
         _ = try? core.commit(until: deadline) { _ in }
-        for hub in [core.hub] + self.state.withLock({ $0.subscriptions.map(\.hub) }) { hub.flush(until: deadline) }
+        core.feed.close(ObjectIdentifier(self), until: deadline)
         if self.leave() { core.waitForEnd(until: deadline) }
     }
 
@@ -275,7 +274,7 @@ public final class CircuitStore: Sendable {
             core.remove(self.gate)
             CoreRegistry.leave(core)
         }
-        for subscription in self.state.withLock({ $0.subscriptions }) { self.source.remove(subscription) }
+        for reader in self.source.feed.readers(of: ObjectIdentifier(self)) { reader.end() }
         for listener in self.state.withLock({ $0.healthListeners }) { self.end(listener) }
         self.backend.removeTemporaryDirectory()
         return true

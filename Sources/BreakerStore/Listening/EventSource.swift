@@ -3,22 +3,21 @@
 protocol EventSource: AnyObject, Sendable {
     var health: StoreHealth { get }
 
-    /// Adds a listener, which gets each event from now on.
-    ///
-    /// - Parameter id: the event after which to begin, instead of now. A number that the file has not reached belongs
-    ///   to a file that is gone: then the listener gets all events of the present file.
-    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Subscription
+    /// The readers of the events.
+    var feed: EventFeed { get }
 
-    func remove(_ subscription: Subscription)
+    /// The event after which a reader begins that was added while the file could not be read.
+    var origin: Int64 { get }
+
+    /// Makes a function that compares the header of the wal-index, and returns whether the file may have changed since
+    /// its last call. One thread uses it.
+    func makeComparison() -> () -> Bool
+
+    /// Runs `body` with a view of the file.
+    func inspect<Value>(_ body: (StoreView) throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value
 
     /// Reports the present health to the listener, unless the listener asks for changes alone, and then each change.
     func add(_ listener: HealthListener, withPresent: Bool)
 
     func remove(_ listener: HealthListener)
-}
-
-/// A listener, and the hub that serves it.
-struct Subscription: Sendable {
-    let listener: EventHub.Listener
-    let hub: EventHub
 }

@@ -6,7 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Watches a file that a store only reads: each listener has a thread, which checks for changes ten times a second.
+/// Watches a file that a store only reads: checks for changes ten times a second, on a thread for all readers of events
+/// and one for each listener of health.
 final class FileFollower: EventSource {
     /// The findings of one watcher: since when and why the file can't be read.
     ///
@@ -28,23 +29,12 @@ final class FileFollower: EventSource {
     private struct State {
         /// The findings of the property `health`.
         var findings = Findings()
-        var healthWatches: [(listener: HealthListener, subscription: Subscription)] = []
+        var healthWatches: [(listener: HealthListener, thread: StoreThread)] = []
     }
 
     private static let watchInterval = Duration.milliseconds(100)
-    /// The part of the history that follows an event.
-    private struct Part {
-        let start: Int64
-        let page: Database.HistoryPage
-        let dates: (StoreTime) -> Date
 
-        init(_ view: StoreView, after start: Int64) throws(BreakerStoreError) {
-            self.start = start
-            self.page = try view.database.events(after: start)
-            self.dates = view.moment.date
-        }
-    }
-
+    let feed = EventFeed()
     private let file: StoreFile
     private let clock: any HostClock
     private let state = Mutex(State())
@@ -71,13 +61,13 @@ final class FileFollower: EventSource {
     func add(_ listener: HealthListener, withPresent: Bool) {
         let health = self.health
         if withPresent { listener.add(health) } else { listener.know(health) }
-        let subscription = Subscription(listener: EventHub.Listener(.handler { _ in }, from: nil), hub: EventHub())
-        self.state.withLock { $0.healthWatches.append((listener, subscription)) }
-        subscription.hub.add(subscription.listener) { thread in
+        let thread = StoreThread()
+        self.state.withLock { $0.healthWatches.append((listener, thread)) }
+        _ = thread.start {
             let watch = ChangeWatch(self.file, self.clock)
             var findings = Findings()
             if case .degraded(let since, let error) = health { findings.loss = (since, error) }
-            while !subscription.hub.endIfIdle() {
+            while self.state.withLock({ $0.healthWatches.contains { $0.listener === listener } }) {
                 do throws(BreakerStoreError) {
                     // A file that could be read once can be read again if it has not changed.
                     _ = try watch.inspectIfChanged { _, _ in }
@@ -92,57 +82,21 @@ final class FileFollower: EventSource {
 
     func remove(_ listener: HealthListener) {
         let watches = self.state.withLock { $0.healthWatches.extract { $0.listener === listener } }
-        for watch in watches { self.remove(watch.subscription) }
+        for watch in watches { watch.thread.wake() }
     }
 
     // MARK: - Events
 
-    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Subscription {
-        let newest = try? StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
-            try view.database.newestEvent()
-        }
-        let start = id.map { $0 <= newest ?? 0 ? $0 : 0 } ?? newest ?? 0
-        let listener = EventHub.Listener(target, from: nil, upTo: id == nil ? .min : newest ?? .min)
-        let hub = EventHub()
-        hub.add(listener) { thread in self.watch(hub, listener, from: start, thread) }
-        return Subscription(listener: listener, hub: hub)
+    var origin: Int64 { 0 }
+
+    func makeComparison() -> () -> Bool {
+        let watch = ChangeWatch(self.file, self.clock)
+        return { (try? watch.inspectIfChanged { _, _ in }) != nil }
     }
 
-    func remove(_ subscription: Subscription) { subscription.hub.remove(subscription.listener) }
-
-    private func watch(_ hub: EventHub, _ listener: EventHub.Listener, from start: Int64, _ thread: StoreThread) {
-        let watch = ChangeWatch(self.file, self.clock)
-        var last = start
-        // Whether a stream had no room for all events, or the file may have more events than were read at once.
-        var isMore = false
-        while !hub.endIfIdle() {
-            let waiters = hub.takeWaiters()
-            do throws(BreakerStoreError) {
-                let known = last
-                var found: Part?
-                if isMore {
-                    found = try StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
-                        try Part(view, after: known)
-                    }
-                } else {
-                    found = try watch.inspectIfChanged { (view, isAnother) throws(BreakerStoreError) in
-                        try Part(view, after: isAnother ? 0 : known)
-                    }
-                }
-                if let found {
-                    let delivered = EventHub.deliver(found.page, after: found.start, of: 0, to: [listener]) {
-                        CircuitEvent($0, { _ in false }, found.dates)
-                    }
-                    last = delivered.last
-                    isMore = delivered.isHeldUp || last != found.start
-                }
-            } catch {
-                // The store's health reports the error; the next reading may succeed.
-            }
-            // The slow reader of a stream may have made room meanwhile.
-            listener.sendLoss()
-            for waiter in waiters { waiter.signal() }
-            thread.sleep(for: Self.watchInterval)
-        }
+    func inspect<Value>(
+        _ body: (StoreView) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        try StoreView.ofFile(self.file, self.clock, body)
     }
 }

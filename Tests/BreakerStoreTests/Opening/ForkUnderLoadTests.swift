@@ -105,7 +105,7 @@ private struct Used: Sendable {
                 if let core = self.store.backend.core {
                     core.answers.source.withLock { _ in }
                     core.guarded.withLock { _ in }
-                    core.hub.wake()
+                    core.feed.wake()
                     core.publishAllCounts()
                     _ = core.counting.takeUnsaved(on: .pauseIsOver, by: 1, atMost: 1_000) { _ in true }
                     core.lookAroundSoon()

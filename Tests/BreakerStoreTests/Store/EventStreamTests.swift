@@ -7,38 +7,79 @@ import Testing
 
 /// What a listener is told, and what it costs.
 @Suite(.timeLimit(.minutes(10))) struct EventStreamTests {
-    private func makeStore(telling handler: (@Sendable (CircuitEvent) -> Void)? = nil) throws -> CircuitStore {
+    private func makeStore(
+        telling handler: (@Sendable (CircuitEvent) -> Void)? = nil, keeping count: Int = 10_000
+    ) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
         configuration.clock = ManualHostClock()
         configuration.busyTimeout = .hangLimit
         configuration.durability = .processCrash
-        configuration.eventsKept = 10_000
+        configuration.eventsKept = count
         configuration.onEvent = handler
         let store = try CircuitStore.temporary(configuration: configuration)
         _ = try store.breaker(.init(name: "a"))
         return store
     }
 
-    /// Has the thread hand over all that there is.
-    private func flush(_ store: CircuitStore) throws {
-        try #require(store.backend.core).hub.flush(until: store.deadline)
+    /// Waits until the thread has compared the header so often that it has read all that is committed by now.
+    private func comparisons(_ count: Int, of store: CircuitStore, _ seen: Tally) async throws {
+        let feed = try #require(store.backend.core).feed
+        let goal = seen.count + count
+        #expect(
+            await eventually {
+                feed.wake()
+                return seen.count >= goal
+            })
     }
 
-    @Test func aSlowReaderIsToldOnceHowManyItLost() async throws {
+    @Test func aSlowReaderGetsAllThatIsKept() async throws {
         let store = try self.makeStore()
         let events = store.events()
-        for number in 0..<1_500 { try await store.reset("a", reason: "\(number)") }
-        try self.flush(store)
+        for number in 0..<3_000 { try await store.reset("a", reason: "\(number)") }
+        var iterator = events.makeAsyncIterator()
+        for number in 0..<3_000 { #expect(await iterator.next()?.reason == "\(number)") }
+        try await store.reset("a", reason: "later")
+        #expect(await iterator.next()?.reason == "later")
+        store.close()
+        #expect(await iterator.next() == nil)
+    }
+
+    /// What it has not read when the store is closed.
+    @Test func aSlowReaderGetsTheRestOfAClosedStore() async throws {
+        let store = try self.makeStore()
+        let (events, others) = (store.events(), store.events())
+        for number in 0..<3_000 { try await store.reset("a", reason: "\(number)") }
+        store.close()
+        for stream in [events, others] {
+            #expect(await stream.reduce(into: []) { $0.append($1.reason) } == (0..<3_000).map { "\($0)" })
+        }
+    }
+
+    /// The history keeps ten events; a thousand are read ahead, and the gap after them is told once.
+    @Test func whatIsPrunedBeforeItIsReadIsMissedOnce() async throws {
+        let store = try self.makeStore(keeping: 10)
+        let core = try #require(store.backend.core)
+        let events = store.events()
+        for number in 0..<1_500 {
+            try await store.reset("a", reason: "\(number)")
+            // The thread reads as far ahead as it may.
+            guard number < 1_000, let reader = core.feed.readers(of: ObjectIdentifier(store)).first else { continue }
+            let newest = try await store.history(limit: 1).first?.id
+            #expect(
+                await eventually {
+                    core.feed.wake()
+                    return reader.cursor.id == newest
+                })
+        }
         var iterator = events.makeAsyncIterator()
         for number in 0..<1_000 { #expect(await iterator.next()?.reason == "\(number)") }
-        // It need not wait until something else happens.
         let missed = await iterator.next()
         #expect(missed?.kind == .missed)
-        #expect(missed?.reason == "500 events were lost")
-        try await store.reset("a", reason: "later")
-        let later = await iterator.next()
-        #expect(later?.reason == "later")
-        #expect(missed.map(\.id) == later.map { $0.id - 1 })
+        let next = await iterator.next()
+        let number = try #require(Int(next?.reason ?? ""))
+        #expect(missed?.reason == "\(number - 1_000) events were lost" && number > 1_400)
+        #expect(missed.map(\.id) == next.map { $0.id - 1 })
+        for number in (number + 1)..<1_500 { #expect(await iterator.next()?.reason == "\(number)") }
         store.close()
         #expect(await iterator.next() == nil)
     }
@@ -62,10 +103,13 @@ import Testing
     /// The new file counts its events anew.
     @Test func theStreamGoesOnInAnotherFile() async throws {
         let store = try self.makeStore()
+        let core = try #require(store.backend.core)
         let events = store.events()
         for _ in 0..<20 { try await store.reset("a") }
-        try self.flush(store)
-        let file = try #require(store.backend.core?.file)
+        let newest = try await store.history(limit: 1).first?.id
+        let reader = try #require(core.feed.readers(of: ObjectIdentifier(store)).first)
+        #expect(await eventually { reader.cursor.id == newest })
+        let file = core.file
         for path in [file.path, file.log, file.index, file.lock] { try FileManager.default.removeItem(atPath: path) }
         #expect(await eventually { (try? store.history().contains { $0.kind == .restored }) ?? false })
         try await store.reset("a", by: "ann")
@@ -74,29 +118,71 @@ import Testing
         #expect(kinds == Array(repeating: .reset, count: 20) + [.created, .degraded, .restored, .reset])
     }
 
-    /// A stream from the past whose reader is slow gets the number of pruned events once.
-    @Test func prunedEventsAreMissedOnce() async {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: CircuitEvent.self, bufferingPolicy: .bufferingOldest(2))
-        let listener = EventHub.Listener(.stream(continuation), from: HistoryPosition(file: 1, id: 0), upTo: 10)
-        let rows = [1, 5, 6].map { id in
-            StoredEvent(
-                id: id, transition: Transition(kind: .reset), at: StoreTime(microseconds: 0))
+    enum Return: CaseIterable, Sendable {
+        /// The newest number is lower than the one that was read last, or it has another time.
+        case toFewerEvents, toAnotherEvent
+    }
+
+    /// A restored backup repeats numbers that the reader knows.
+    @Test(arguments: Return.allCases) func theStreamBeginsAgainInARestoredBackup(_ return: Return) async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let path = directory + "/a.db"
+        let clock = ManualHostClock()
+        var configuration = Stores.configuration()
+        configuration.clock = clock
+        func open() throws -> CircuitStore { try CircuitStore(path: path, configuration: configuration) }
+        do {
+            let store = try open()
+            _ = try store.breaker(.init(name: "a"))
+            for number in 0..<2 { try await store.reset("a", reason: "\(number)") }
+            store.close()
         }
-        let page = Database.HistoryPage(events: rows, last: 6)
-        var iterator = stream.makeAsyncIterator()
-        var read: [Int64?] = []
-        var place: (last: Int64, isHeldUp: Bool) = (0, true)
-        for _ in 0..<9 where place.isHeldUp {
-            place = EventHub.deliver(page, after: place.last, of: 1, to: [listener]) {
-                CircuitEvent($0, { _ in false }, { _ in Date() })
-            }
-            read.append(await iterator.next()?.id)
+        Foreign.run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+        let backup = try #require(Files.read(path))
+        do {
+            let store = try open()
+            try await store.reset("a", reason: "gone")
+            store.close()
         }
-        continuation.finish()
-        while let event = await iterator.next() { read.append(event.id) }
-        // The event of 4 stands for those from 2 on.
-        #expect(read == [1, 4, 5, 6])
+        configuration.access = .readOnly
+        let reader = try open()
+        defer { reader.close() }
+        var iterator = reader.events(after: 0).makeAsyncIterator()
+        for reason in ["0", "1", "gone"] { #expect(await iterator.next()?.reason == reason) }
+        clock.advance(by: .seconds(1))
+        Files.write(backup, to: path + "-backup")
+        if `return` == .toAnotherEvent {
+            Foreign.run(path + "-backup", "INSERT INTO event (circuit, kind, at, reason) VALUES ('a', 'reset', 1, '2')")
+        }
+        for file in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
+        try FileManager.default.moveItem(atPath: path + "-backup", toPath: path)
+        let missed = await iterator.next()
+        #expect(missed?.kind == .missed && missed?.reason == "the file has returned to an earlier state")
+        #expect(missed?.id == 0)
+        let count = `return` == .toAnotherEvent ? 3 : 2
+        for number in 0..<count { #expect(await iterator.next()?.reason == "\(number)") }
+    }
+
+    /// The consumer's task is cancelled, or the stream is dropped; then no thread looks any more.
+    @Test func aStreamThatNobodyReadsLeavesNothing() async throws {
+        let store = try self.makeStore()
+        defer { store.close() }
+        let feed = try #require(store.backend.core).feed
+        let events = store.events()
+        let task = Task { await events.reduce(into: 0) { count, _ in count += 1 } }
+        try await store.reset("a")
+        let reader = Locked(feed.readers(of: ObjectIdentifier(store)).first)
+        #expect(reader.withLock { $0 != nil } && feed.isRunning)
+        task.cancel()
+        #expect(await task.value <= 1)
+        #expect(feed.readers(of: ObjectIdentifier(store)).isEmpty)
+        #expect(await eventually { !feed.isRunning })
+        // A cancelled stream has ended for good.
+        #expect(await events.first { _ in true } == nil)
+        do { _ = store.events() }
+        #expect(await eventually { !feed.isRunning })
+        #expect(feed.readers(of: ObjectIdentifier(store)).isEmpty)
     }
 
     #if BREAKERSTORE_HOOKS
@@ -120,36 +206,63 @@ import Testing
             #expect(await later?.contains { $0.by == "ann" } == true)
         }
     }
-    #endif
 
-    /// Events are read through a connection that is opened when it is needed.
-    @Test func nothingIsReadWhileTheHeaderStays() async throws {
-        let store = try self.makeStore()
-        defer { store.close() }
-        let core = try #require(store.backend.core)
-        let heard = Locked(0)
-        let subscription = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } })
-        defer { core.remove(subscription) }
-        func isReadFor(_ rounds: Int) throws -> Bool {
-            core.viewer.close()
-            for _ in 0..<rounds { subscription.hub.flush(until: store.deadline) }
-            return core.viewer.isIdle
+    /// One thread compares the header for all of them, and reads each page once.
+    @Test func aThousandStreamsCostOneComparison() async {
+        await #expect(processExitsWith: .success) {
+            let tests = EventStreamTests()
+            let store = try tests.makeStore()
+            let (comparisons, reads) = (Tally(), Tally())
+            let streams = (0..<1_000).map { _ in store.events() }
+            Hook.install { name in
+                if name == "events.comparing" { comparisons.add() }
+                if name == "events.reading" { reads.add() }
+            }
+            // Whatever came before the streams has been read.
+            try await tests.comparisons(3, of: store, comparisons)
+            let before = (comparisons.count, reads.count)
+            try await store.reset("a")
+            await withTaskGroup(of: CircuitEvent.Kind?.self) { group in
+                for stream in streams { group.addTask { await stream.first { _ in true }?.kind } }
+                for await kind in group { #expect(kind == .reset) }
+            }
+            #expect(reads.count - before.1 == 1)
+            #expect(comparisons.count - before.0 < 500)
+            store.close()
         }
-        subscription.hub.flush(until: store.deadline)
-        #expect(try !isReadFor(100))
-        try await store.reset("a")
-        subscription.hub.flush(until: store.deadline)
-        #expect(heard.withLock { $0 } == 1)
-        // Somebody else's commit changes the header as well; a look at the circuit does not.
-        #expect(try !isReadFor(100))
-        let other = try Connection(path: store.backend.file.path, access: .readWrite)
-        try other.configureForSharing()
-        try other.prepare("INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0)").run()
-        subscription.hub.flush(until: store.deadline)
-        #expect(heard.withLock { $0 } == 2)
-        try await store.breaker(.init(name: "a")).run {}
-        #expect(try !isReadFor(100))
     }
+
+    @Test func nothingIsReadWhileTheHeaderStays() async {
+        await #expect(processExitsWith: .success) {
+            let heard = Tally()
+            let tests = EventStreamTests()
+            let store = try tests.makeStore { _ in heard.add() }
+            let (comparisons, reads) = (Tally(), Tally())
+            Hook.install { name in
+                if name == "events.comparing" { comparisons.add() }
+                if name == "events.reading" { reads.add() }
+            }
+            func readsWhileNothingHappens() async throws -> Int {
+                try await tests.comparisons(3, of: store, comparisons)
+                let before = reads.count
+                try await tests.comparisons(100, of: store, comparisons)
+                return reads.count - before
+            }
+            #expect(try await readsWhileNothingHappens() == 0)
+            try await store.reset("a")
+            #expect(await eventually { heard.count == 1 })
+            // Somebody else's commit changes the header as well; a look at the circuit does not.
+            #expect(try await readsWhileNothingHappens() == 0)
+            let other = try Connection(path: store.backend.file.path, access: .readWrite)
+            try other.configureForSharing()
+            try other.prepare("INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0)").run()
+            #expect(await eventually { heard.count == 2 })
+            try await store.breaker(.init(name: "a")).run {}
+            #expect(try await readsWhileNothingHappens() == 0)
+            store.close()
+        }
+    }
+    #endif
 
     /// A handler that blocks holds up neither a stream nor another store's handler.
     @Test func aHandlerThatBlocksHoldsUpNobody() async throws {

@@ -22,9 +22,9 @@ final class Answers: Sendable {
         fileprivate(set) var headers: [HeaderMapping] = []
         /// Rises with each opening, so that no answer outlives its file.
         fileprivate(set) var generation: UInt64 = 0
-        /// From where listeners get the history of this file: all of it, if the file was created while they listened,
-        /// else from the event that was the newest when the file was first opened.
-        fileprivate(set) var origin = HistoryPosition(file: 0, id: 0)
+        /// The event after which a reader begins that could not read the file before: the newest when the file was
+        /// first opened; none, if the file was created since.
+        fileprivate(set) var origin: Int64 = 0
         /// The newest event when the file was last opened, and the identity of that file.
         fileprivate(set) var newest: (id: Int64, identity: FileIdentity)?
         fileprivate var lock: LockFile?
@@ -62,11 +62,10 @@ final class Answers: Sendable {
     func opened(_ opened: Opened, _ reopened: Reopened) throws(BreakerStoreError) -> Gates.Header? {
         let newest = try opened.writer.newestEvent()
         return self.source.withLock { source in
-            // Another file numbers its events from the beginning.
             switch reopened {
             case .same: break
-            case .createdSince: source.origin = HistoryPosition(file: source.origin.file + 1, id: 0)
-            case .other: source.origin = HistoryPosition(file: source.origin.file + 1, id: newest)
+            case .createdSince: source.origin = 0
+            case .other: source.origin = newest
             }
             source.newest = (newest, opened.identity)
             source.isOpen = true

@@ -29,7 +29,7 @@ enum LockRank: UInt8 {
     case board
     /// A circuit's counts on their way from lanes to cells.
     case counts
-    /// No lock is taken under one of these: a ticket's outcome, the hub's listeners, the counts of refusals, the state
-    /// of a circuit's handles.
+    /// No lock is taken under one of these: a ticket's outcome, the readers of events, the counts of refusals, the
+    /// state of a circuit's handles.
     case leaf
 }

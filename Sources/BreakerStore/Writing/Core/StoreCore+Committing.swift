@@ -75,7 +75,7 @@ extension StoreCore {
         self.happened { $0.commitEnded(loss, pendingFrames: pendingFrames) }
         self.made(outcome.completions)
         for (ticket, error) in outcome.failed { ticket.fail(error) }
-        if outcome.hasEvents { self.wakeHubs() }
+        if outcome.hasEvents { self.feed.wake() }
     }
 }
 

@@ -3,7 +3,7 @@ import Synchronization
 /// The open file of one or more stores of this process.
 ///
 /// The core reports events to the store's life, and has its parts do what the life decides.
-final class StoreCore: EventSource {
+final class StoreCore: Sendable {
     /// How far the search for texts that are too long to be read has come, since the file was opened.
     enum LongTextSearch: UInt8, AtomicRepresentable {
         case due, underWay, done
@@ -40,10 +40,7 @@ final class StoreCore: EventSource {
     let countingJobs = CountingJobs()
     let rateChecks = RateChecks()
     let rounds = CountingRounds()
-    /// The hub that all streams share, except streams that begin in the past.
-    let hub = EventHub()
-    /// The hubs with listeners: `hub`, once a stream has used it, and each hub of a single listener.
-    let hubs = Mutex<[EventHub]>([])
+    let feed = EventFeed()
     /// Whether the board may say that this worker is degraded.
     let isMarkedDegraded = Atomic<Bool>(false)
     let isSweeping = Atomic<Bool>(false)

@@ -81,6 +81,11 @@ extension Database {
         try max(self.number(Self.highestEvent), self.number(Self.sequenceOfEvents, .integer(Self.highestNumber)), 0)
     }
 
+    /// The time of an event; nil if there is none of this number.
+    func time(ofEvent id: Int64) throws(BreakerStoreError) -> StoreTime? {
+        try self.first("SELECT at FROM event WHERE id = ?1", .integer(id)) { StoreTime(microseconds: $0.integer(0)) }
+    }
+
     /// A number that no program ever reaches by counting.
     ///
     /// SQLite makes no number above the greatest possible integer: it reports a full disk instead.
