@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Reads the history for all streams and handlers of a file.
 ///
 /// One thread reads for all of them. Ten times a second, and after a commit of this process, it compares the header of

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A stream or a handler: its place in the history, and the events that were read ahead for it.
 ///
 /// Streams at the same place share their pages.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What the streams and handlers read.
 extension StoreCore: EventSource {
     var origin: Int64 { self.answers.source.withLock { $0.origin } }
