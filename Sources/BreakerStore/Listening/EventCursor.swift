@@ -44,7 +44,9 @@ extension StoreView {
         var start = cursor.id ?? origin
         let time = try self.database.time(ofEvent: start)
         let isOfAnother = cursor.incarnation != nil && self.incarnation != nil && cursor.incarnation != self.incarnation
-        let isEarlier = !isOfAnother && (start > newest || (time ?? cursor.at) != (cursor.at ?? time))
+        // A time that is unknown, here or there, proves nothing.
+        let isOtherEvent = if let time, let known = cursor.at { time != known } else { false }
+        let isEarlier = !isOfAnother && (start > newest || isOtherEvent)
         let isRepeated = isEarlier && cursor.incarnation != nil
         if isOfAnother || isEarlier { start = 0 }
         let found = try self.database.events(after: start, limit: EventPage.size)

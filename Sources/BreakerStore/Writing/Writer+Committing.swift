@@ -53,7 +53,7 @@ extension Writer {
         let transaction: Transaction
         var completions: [@Sendable () -> Void] = []
         do throws(BreakerStoreError) {
-            transaction = try self.perform(tickets, opened, &completions)
+            transaction = try self.perform(tickets, opened, work.queue, &completions)
             try self.requireFiles(opened)
         } catch {
             opened.writer.rollback()
@@ -68,17 +68,27 @@ extension Writer {
     private func perform(
         _ tickets: [any AnyTicket],
         _ opened: Opened,
+        _ queue: any Batches,
         _ completions: inout [@Sendable () -> Void]
     ) throws(BreakerStoreError) -> Transaction {
         completions.reserveCapacity(tickets.count)
         let transaction = try self.transaction(opened)
         for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
-        try transaction.flush()
-        // If the lock file was removed, other processes take this worker for dead, and its slots for free.
-        if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
-        Hook.reached("commit.begin")
-        try self.requireIndex(opened)
-        try opened.writer.run("COMMIT")
+        let takesAlong = transaction.hasTransitions || transaction.hasRegistrations
+        let saving = takesAlong ? queue.ticketToSaveAlong(by: transaction.worker.id) : nil
+        do throws(BreakerStoreError) {
+            if let saving { completions.append(try saving.perform(in: transaction)) }
+            try transaction.flush()
+            // If the lock file was removed, other processes take this worker for dead, and its slots for free.
+            if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
+            Hook.reached("commit.begin")
+            try self.requireIndex(opened)
+            try opened.writer.run("COMMIT")
+        } catch {
+            // A further try goes without it, because the pause has begun again.
+            saving?.fail(error)
+            throw error
+        }
         self.cacheClock(transaction.clock, committedBy: opened)
         Hook.reached("commit.done")
         return transaction
@@ -171,6 +181,8 @@ extension Writer {
         func giveUpIfOverdue() -> Bool
         /// Takes all tickets that wait, in order; called once the file is locked.
         func takeAll() -> [any AnyTicket]
+        /// A ticket that saves totals along with a change of state or a registration; nil if none are due.
+        func ticketToSaveAlong(by worker: Int64) -> (any AnyTicket)?
         /// Resumes the callers of committed changes while other tickets still wait; the file can be used.
         func made(_ completions: [@Sendable () -> Void])
         /// Why the file is not open.

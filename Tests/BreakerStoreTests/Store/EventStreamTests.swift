@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// The history keeps ten events; a thousand are read ahead, and the gap after them is told once.
+    /// The history keeps ten events; a thousand are read ahead, and the gap after them is reported once.
     @Test func whatIsPrunedBeforeItIsReadIsMissedOnce() async throws {
         let store = try self.makeStore(keeping: 10)
         let core = try #require(store.backend.core)

@@ -65,19 +65,18 @@ final class StoreCounts: Sendable {
         case end
     }
 
-    private func pause(_ occasion: Occasion) -> Int64 {
-        switch occasion {
-        case .otherCommit: Self.shortPause
-        case .pauseIsOver: self.isPrivate ? Self.privatePause : Self.longPause
-        case .end: 0
-        }
+    /// Whether a commit that happens anyway may take numbers along now.
+    func maySaveAlong(at uptime: Int64) -> Bool { self.isOver(Self.shortPause, at: uptime) }
+
+    /// Whether the numbers have waited for so long that they get a commit of their own.
+    func isSaveDue(at uptime: Int64) -> Bool {
+        self.isOver(self.isPrivate ? Self.privatePause : Self.longPause, at: uptime)
     }
 
-    /// Whether a save is due now: not while a batch waits for its commit, nor within the pause after the last save.
-    func isSaveDue(on occasion: Occasion, at uptime: Int64) -> Bool {
-        if self.isSaving.load(ordering: .acquiring) { return false }
-        let last = self.lastSaved.load(ordering: .relaxed)
-        return uptime.subtractingSaturating(last) >= self.pause(occasion)
+    /// Whether the pause after the last save is over, and no batch waits for its commit.
+    private func isOver(_ pause: Int64, at uptime: Int64) -> Bool {
+        !self.isSaving.load(ordering: .acquiring)
+            && uptime.subtractingSaturating(self.lastSaved.load(ordering: .relaxed)) >= pause
     }
 
     /// Takes the numbers to save now.

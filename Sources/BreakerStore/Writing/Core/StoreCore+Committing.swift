@@ -53,8 +53,11 @@ extension StoreCore {
         orElse giveUp: (@Sendable (BreakerStoreError) -> Void)? = nil,
         _ work: @escaping Work<Value>
     ) {
+        self.submit(Ticket(deadline: deadline, then: then, orElse: giveUp, work))
+    }
+
+    func submit(_ ticket: any AnyTicket) {
         guard !self.isForked else { return }
-        let ticket = Ticket(deadline: deadline, then: then, orElse: giveUp, work)
         if case .refuse(let error) = self.happened({ $0.submitted(ticket, by: .nobody) }) { ticket.fail(error) }
     }
 
@@ -85,12 +88,7 @@ extension StoreCore: Writer.Batches {
         return self.happened { $0.fileWasBusy(loss, at: .now) }
     }
 
-    func takeAll() -> [any AnyTicket] {
-        var tickets = self.report { $0.fileLocked() }
-        // Last, so that it sees what the others have changed.
-        if let saving = self.savingAlong { tickets.append(saving) }
-        return tickets
-    }
+    func takeAll() -> [any AnyTicket] { self.report { $0.fileLocked() } }
 
     func made(_ completions: [@Sendable () -> Void]) { for completion in completions { completion() } }
 

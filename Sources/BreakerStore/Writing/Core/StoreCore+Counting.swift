@@ -90,47 +90,34 @@ extension StoreCore {
 
     /// Saves the totals in a commit of its own, if no other commit has taken them along for ten minutes.
     func saveTalliesIfDue() {
-        guard self.counting.isSaveDue(on: .pauseIsOver, at: self.clock.uptime) else { return }
+        guard self.counting.isSaveDue(at: self.clock.uptime) else { return }
         let worker = self.keys.presentWorker
         // Dead processes may have left counts on a board that this process has not needed yet.
         _ = self.boardThatIsThere(until: self.writer.deadline)
         let unsaved = self.counting.takeUnsaved(
             on: .pauseIsOver, by: worker, atMost: StoreCounts.mostAtOnce, reading: self.learn)
-        guard !unsaved.isEmpty else { return }
-        self.post(
-            until: self.writer.deadline,
-            then: { self.counting.noteSaved(unsaved) },
+        if !unsaved.isEmpty { self.submit(self.ticket(saving: unsaved, by: worker)) }
+    }
+
+    /// A ticket that saves totals along with a commit that happens anyway; nil if there are none, or none are due.
+    func ticketToSaveAlong(by worker: Int64) -> (any AnyTicket)? {
+        guard self.counting.maySaveAlong(at: self.clock.uptime) else { return nil }
+        let unsaved = self.counting.takeUnsaved(
+            on: .otherCommit, by: worker, atMost: StoreCounts.mostAlong,
+            // Within a transaction nothing else is read.
+            reading: { _ in false })
+        return unsaved.isEmpty ? nil : self.ticket(saving: unsaved, by: worker)
+    }
+
+    private func ticket(saving unsaved: StoreCounts.Unsaved, by worker: Int64) -> Ticket<Void> {
+        Ticket(
+            deadline: self.writer.deadline, then: { self.counting.noteSaved(unsaved) },
             orElse: { _ in self.counting.noteNotSaved() },
             { (transaction) throws(BreakerStoreError) in
                 // If the file was opened again meanwhile, this process may be another worker, with other counts.
                 guard transaction.worker.id == worker else {
                     throw BreakerStoreError(code: .busy, message: "the worker is another one now", path: self.file.path)
                 }
-                try transaction.database.saveTallies(unsaved.tallies)
-            }
-        )
-    }
-
-    /// A ticket that saves the totals along with the other tickets of a commit, if one of these is a change of state or
-    /// a registration; nil if none is due.
-    var savingAlong: (any AnyTicket)? {
-        guard self.counting.isSaveDue(on: .otherCommit, at: self.clock.uptime) else { return nil }
-        let taken = Mutex<StoreCounts.Unsaved?>(nil)
-        return Ticket(
-            deadline: self.writer.deadline,
-            then: { if let unsaved = taken.withLock({ $0 }) { self.counting.noteSaved(unsaved) } },
-            orElse: { _ in if taken.withLock({ $0 }) != nil { self.counting.noteNotSaved() } },
-            { (transaction) throws(BreakerStoreError) in
-                guard transaction.hasTransitions || transaction.hasRegistrations else { return }
-                // Taken once, however often the transaction is tried.
-                let unsaved =
-                    taken.withLock { $0 }
-                    ?? self.counting.takeUnsaved(
-                        on: .otherCommit, by: transaction.worker.id, atMost: StoreCounts.mostAlong,
-                        // Within a transaction nothing else is read.
-                        reading: { _ in false })
-                if unsaved.isEmpty { return }
-                taken.withLock { $0 = unsaved }
                 try transaction.database.saveTallies(unsaved.tallies)
             })
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Cleans up after unused circuits: a little at each look-around, however many circuits there are.
+/// Cleans up after unused circuits: in this process a little at each look-around, in the file by a sweep now and then.
 extension StoreCore {
     /// Has the store's thread look around now.
     func lookAroundSoon() {
