@@ -2,7 +2,7 @@
 package struct Migration: Sendable {
     /// The `user_version` that the file carries after this step: major × 1000 + minor.
     package let version: Int32
-    /// What is run, one after the other, in one transaction.
+    /// The SQL texts that run one after the other in one transaction.
     package let parts: [String]
 
     package init(version: Int32, parts: [String]) {
@@ -12,7 +12,7 @@ package struct Migration: Sendable {
 }
 
 extension Migration {
-    /// All steps since the oldest schema that is migrated, oldest first; the first step makes that schema.
+    /// All steps, oldest first; the first step makes the oldest schema that can be migrated.
     ///
     /// Released steps never change.
     package static let all = [
@@ -26,7 +26,7 @@ extension Migration {
             ]),
     ]
 
-    /// Makes temporary views of the tables of schema 2, with the names and the columns of schema 3.
+    /// Returns SQL text that makes temporary views of schema 2's tables, with the names and columns of schema 3.
     ///
     /// - Parameter prefix: the prefix of those tables' names.
     package static func views(ofTablesNamed prefix: String) -> String {
@@ -35,17 +35,18 @@ extension Migration {
         return views
     }
 
-    /// Replaces the view of a table that schema 2.0 lacks.
+    /// SQL text that replaces the view of a table that schema 2.0 lacks.
     package static let viewWithoutPredecessor = """
         DROP VIEW temp.predecessor;
         CREATE TEMP VIEW predecessor AS SELECT 0 AS circuit, 0 AS incarnation, 0 AS epoch, 0 AS epoch_here,
         0 AS restored_hold, 0 AS restored_open, 0 AS at, 0 AS path_hash WHERE false
         """
 
-    /// What is run in an empty file: the whole schema.
+    /// The whole schema, for an empty file.
     package static let whole = [schema, schemaKept]
 
-    /// The schema rows that `whole` makes, in the form of `SchemaRow.written`; a test compares them with
-    /// SQLite's.
-    package static let made = Array(schemaMade.utf8)
+    /// The rows of `sqlite_schema` that `whole` makes, in the form of `SchemaRow.written`.
+    ///
+    /// A test compares them with SQLite's.
+    package static let expectedRows = Array(schemaMade.utf8)
 }

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// The text stands as SQLite is given it, byte for byte.
+// The tables of schema 3 that are new or changed since schema 2; `schemaKept` has the others.
+// SQLite gets this text byte for byte.
 
 let schema = """
 -- The tables that are new or changed since schema 2. A new file is created from this text and schemaKept, and

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// The text stands as SQLite is given it, byte for byte.
+// The tables of schema 2.0 that have changed since; `schemaKept` has the others.
+// SQLite gets this text byte for byte.
 
 let schema2_0 = """
 -- The tables of schema 2.0 that have changed since; schemaKept has the others.

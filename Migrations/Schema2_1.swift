@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// The text stands as SQLite is given it, byte for byte.
+// The step from schema 2.0 to 2.1.
+// SQLite gets this text byte for byte.
 
 let schema2_1 = """
 -- What was known of a lost file in whose place this file was created.

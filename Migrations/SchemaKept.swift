@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// The text stands as SQLite is given it, byte for byte.
+// The tables of schema 3 that are the same as in schema 2.
+// SQLite gets this text byte for byte.
 
 let schemaKept = """
 -- The tables of schema 3.0 that are the same, byte for byte, as in schema 2: a migration leaves them as they are. A

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// The rows of the schema as SQLite keeps them; `fileSaysToTheByteWhatTheStepsMake` writes this file.
+// Rows of sqlite_schema as netstrings; written by SchemaVersionTests with BREAKERSTORE_WRITE_SCHEMA.
 
 let schemaMade = """
 5:table,5:clock,5:clock,560:CREATE TABLE clock (

@@ -1,5 +1,7 @@
 // swift-format-ignore-file
-// The text stands as SQLite is given it, byte for byte.
+// The last part of the step to schema 3: copies the rows through the views of `twoAsThree`, and drops the old tables.
+// A row that violates a constraint of its new table is deleted with its old table.
+// SQLite gets this text byte for byte.
 
 let to3Copy = """
 -- To schema 3, last part: the new tables get what the file has, through the views of twoAsThree. A row that breaks

@@ -1,5 +1,7 @@
 // swift-format-ignore-file
-// The text stands as SQLite is given it, byte for byte.
+// The first part of the step to schema 3: deletes rows with values of a wrong type, because one such row would make
+// SQLite reject the whole INSERT of the copy, and renames the tables that change.
+// SQLite gets this text byte for byte.
 
 let to3MoveAside = """
 -- To schema 3, first part: the tables of schema 2 that change make room for those of `schema`; the others stay.

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// The text stands as SQLite is given it, byte for byte.
+// Views that show the tables of schema 2 as those of schema 3 (`Migration.views`).
+// SQLite gets this text byte for byte, but for the placeholder `@`.
 
 let twoAsThree = """
 -- The tables of schema 2, under the names and with the columns of schema 3. The migration copies from these views, and

@@ -22,16 +22,16 @@ SHARED_MODULES = {"BreakerStore", "BreakerStoreJSON", "Foundation", "FoundationE
 ORDER = [
     ["Support", "Circuit"],
     ["Files"],
-    ["SQLite", "Counting"],
-    ["Writing/Rows"],
+    ["SQLite", "Counters"],
+    ["Writer/Rows"],
     ["Opening"],
-    ["Answers"],
+    ["ReadPath"],
     ["Circuits"],
-    ["Answers/Looking", "Counting/Saving"],
-    ["Listening"],
-    ["Writing"],
-    ["Calling", "Linking"],
-    ["Operating"],
+    ["ReadPath/Readers", "Counters/Publication"],
+    ["Events"],
+    ["Writer"],
+    ["Calls", "Links"],
+    ["Operations"],
 ]
 # Each folder of Sources has at most so many files, but for the library's root and the folder of verbs: there a public
 # type, or a verb, has a file.
@@ -39,9 +39,9 @@ FILES = 14
 FULL = {LIBRARY.as_posix(), "Sources/breaker-inspect/Verbs"}
 # The store and its circuits as objects, not as names for their configurations.
 OBJECTS = {"CircuitStore", "CircuitBreaker"}
-OBJECTS_FROM = ["Calling", "Operating", "Linking"]
+OBJECTS_FROM = ["Calls", "Operations", "Links"]
 # The modules that only some folders may import.
-MODULES = {"CSQLite": ["SQLite"], "CBreakerStore": ["Support", "Files", "SQLite", "Counting", "Answers"]}
+MODULES = {"CSQLite": ["SQLite"], "CBreakerStore": ["Support", "Files", "SQLite", "Counters", "ReadPath"]}
 
 # Comments of these files have at most so many characters a line.
 SOURCES = {".swift", ".c", ".h", ".sh", ".py"}

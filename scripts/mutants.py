@@ -31,7 +31,7 @@ os.environ["BREAKERSTORE_LIBRARY_ALONE"] = "1"
 
 LIBRARY = "Sources/BreakerStore/"
 ANSWERS = (
-    "AnswerOrderTests|AnswerSlotTests|CallAnswerTests|LookingTests|RefusalTests|SQLiteBehaviourTests|StoreTests",
+    "AnswerOrderTests|DecisionCacheTests|CallDecisionTests|DecisionReadTests|RefusalTests|SQLiteBehaviourTests|StoreTests",
     "ForkUnderLoadTests|OneProcessTests|ReplacedFileTests|ReplacedIndexTests|RetiredMappingTests|TornIndexTests",
 )
 # So many of a folder where nothing is said: a header's fault compiles all that Swift imports it into anew.
@@ -40,35 +40,35 @@ AT_MOST = {"Header": 12}
 # first have not noticed.
 FOLDERS = {
     "Circuit": (
-        ["Circuit/*.swift", "Circuit/Words/*.swift"],
-        "Circuit(Table|Rule|Share|Outage|Extremes|Order)Tests|RulesTests|CircuitNameTests",
-        "CircuitPropertyTests|EndedHoldTests|HoldTests|LateProbeTests|LinkedCircuitTests|MemoryGuardTests|NoVerdictTests"
+        ["Circuit/*.swift", "Circuit/Texts/*.swift"],
+        "Circuit(Table|Rule|Rate|Outage|Extremes|Order)Tests|RulesTests|CircuitNameTests",
+        "CircuitPropertyTests|EndedHoldTests|HoldTests|LateProbeTests|LinkedCircuitTests|InMemoryFallbackTests|NoVerdictTests"
         "|OutageTests|PermitTests|RandomWalkTests|RateRuleTests|RecoveryTests|ReporterTests|StampTests|StateTests"
         "|WindowTests",
     ),
     "Life": (
-        ["Writing/StoreLife*.swift"],
+        ["Writer/StoreLife*.swift"],
         "DeadlineTests|LifeTableTests|LifeWalkTests|QueueTests",
         "BusyFileTests|CancellationTests|CloseTests|DynamicNameTests|FirstReportTests|HealthTests|HostileTests|IdleTests"
         "|ReserveTests|TaskReportTests",
     ),
-    "Counting": (
-        ["Counting/*.swift", "Counting/Lanes/*.swift", "Counting/Board/*.swift", "Counting/Windows/*.swift"],
+    "Counters": (
+        ["Counters/*.swift", "Counters/Lanes/*.swift", "Counters/Board/*.swift", "Counters/Windows/*.swift"],
         "BoardReaderTests|BoardTests|CircuitCountsTests|LaneTests|RingTests|ReusedCellsTests|OutsideTheWindowTests|RateRuleTests"
-        "|StrangersCountsTests|TellingTests|TotalsTests",
+        "|StrangersCountsTests|CounterSavingTests|TotalsTests",
         "BoardDiskTests|BoardLossTests|BoardProcessTests|CountingThreadTests|FirstCallTests|ForeignBoardTests"
         "|LostBoardProcessTests|OverwrittenBoardTests|RateProcessTests|UnmappableBoardTests|WindowWalkTests",
     ),
-    "Answers": (
-        ["Answers/*.swift", "SQLite/WalIndex.swift", "Answers/Looking/Answers.swift"],
+    "ReadPath": (
+        ["ReadPath/*.swift", "SQLite/WalIndex.swift", "ReadPath/Readers/Answers.swift"],
         *ANSWERS,
     ),
     "Header": (["../CBreakerStore/include/answers.h"], *ANSWERS),
     "Rows": (
-        ["Writing/Rows/Circuits/FailureRows.swift", "Writing/Rows/Transactions/Transaction*.swift"],
-        "BoundedFileTests|ColumnTests|DynamicNameTests|FailureRowsTests|FirstReportTests|NotedFailuresTests|RandomWalkTests"
+        ["Writer/Rows/Circuits/FailureRows.swift", "Writer/Rows/Transactions/Transaction*.swift"],
+        "BoundedFileTests|ColumnTests|DynamicNameTests|FailureRowsTests|FirstReportTests|StoredFailureCountTests|RandomWalkTests"
         "|ReporterTests|StampTests",
-        "ClockTests|CountingTests|ForeignRowTests|ForgottenMemoryTests|HoldTests|LateEndTests|LateProbeTests"
+        "ClockTests|CountingTests|ForeignRowTests|ForgottenCircuitTests|HoldTests|LateOutcomeTests|LateProbeTests"
         "|LostProberTests|NameRaceTests|NamedBreakerTests|NumberEndTests|OneProcessTests|RecoveryTests|SameDateTests"
         "|StateTests|WindowTests",
     ),
@@ -81,7 +81,7 @@ FOLDERS = {
         ["Opening/[CJQR]*.swift", "Opening/Opening.swift", "Opening/Opening+Files.swift", "Opening/OpeningFacts.swift"],
         "BadPathTests|CutCreationTests|NewFileTests|OpeningPatienceTests|QuarantineTests|RemovedFileTests"
         "|ReplacedFileTests|SchemaVersionTests|SquatterTests|TornIndexTests|TornStoreTests",
-        "CallAnswerTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveSchemaTests"
+        "CallDecisionTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveSchemaTests"
         "|LiveStrangerTests|OtherKernelTests|ReadOnlyFollowTests|RemovedLockTests|ReserveTests|SharedByUsersTests"
         "|SideFileLinkTests|SparseFileTests|SpecialFileTests",
     ),

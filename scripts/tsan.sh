@@ -28,10 +28,10 @@ only=
 if [ "${1:-}" = --threads ]; then
     # Threads, tasks or hooks within one process. The others have one thread of the test's beside those of the store,
     # or several processes; `make nightly` has those, too.
-    suites='AnswerSlot BoardLoss BoardProcess BoardReader Board BusyFile CallAnswer CallForm Cancellation CircuitCounts
+    suites='DecisionCache BoardLoss BoardProcess BoardReader Board BusyFile CallDecision CallForm Cancellation CircuitCounts
         Close CountingThread Deadline DynamicName EventStream FirstCall Health Hostile Idle Isolation Lane LinkSeat
-        LinkedCircuit LockFile LostProber NameRace NotedFailures OneProcess Permit ProbeCrowd Queue RandomWalk RateRule
-        ReplacedFile Reserve Resource RetiredMapping Retry Ring Run SharedTimer Shutdown Signal TaskReport Telling
+        LinkedCircuit LockFile LostProber NameRace StoredFailureCount OneProcess Permit ProbeCrowd Queue RandomWalk RateRule
+        ReplacedFile Reserve Resource RetiredMapping Retry Ring Run SharedTimer Shutdown Signal TaskReport CounterSaving
         Timeout Totals'
     for suite in $suites; do
         grep -rq "struct ${suite}Tests\b" Tests/BreakerStoreTests || {
@@ -49,7 +49,7 @@ if [ "${1:-}" = --threads ]; then
 fi
 
 status=0
-ONLY=$only ORDER=--no-parallel SKIP='ForkUnderLoadTests|KillLoopTests|PowerCutTests|StaleAnswersTests|HistoriesTests|SystemErrorTests|SchedulingTests|WalResetTests|BoardDiskTests|LostBoardProcessTests|costLittleMemoryEach|CircuitPropertyTests|FlippedBitTests|HostileFileTests|HostileSchemaTests|ShellTests|LongTextTests|StampTests|TornFileTests|WindowWalkTests|LifeWalkTests|StatesTests|LinearizabilityTests|UnmappableBoardTests|anAnswerThatComesInTheMidst|aStoreWithoutAThreadGuards|LongLogTests|FileLimitTests|saysThatAFileMayNotGrow|BreakerFleetTests.WalkTests|\.CrowdTests|fileAndMemoryAgree|FilesOfOthersTests|FileModeTests|PrivateReaderTests|BreakerInspectTests.LookingTests|CallMatrixTests' TSAN_OPTIONS="log_path='$reports' die_after_fork=0 handle_sigbus=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
+ONLY=$only ORDER=--no-parallel SKIP='ForkUnderLoadTests|KillLoopTests|PowerCutTests|StaleAnswersTests|HistoriesTests|SystemErrorTests|SchedulingTests|WalResetTests|BoardDiskTests|LostBoardProcessTests|costLittleMemoryEach|CircuitPropertyTests|FlippedBitTests|HostileFileTests|HostileSchemaTests|ShellTests|LongTextTests|StampTests|TornFileTests|WindowWalkTests|LifeWalkTests|StatesTests|LinearizabilityTests|UnmappableBoardTests|anAnswerThatComesDuringARead|aStoreWithoutAThreadUses|LongLogTests|FileLimitTests|saysThatAFileMayNotGrow|BreakerFleetTests.WalkTests|\.CrowdTests|fileAndMemoryAgree|FilesOfOthersTests|FileModeTests|PrivateReaderTests|BreakerInspectTests.ReadersChangeNothingTests|CallMatrixTests' TSAN_OPTIONS="log_path='$reports' die_after_fork=0 handle_sigbus=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
     scripts/test.sh --sanitize=thread --scratch-path "$scratch" || status=$?
 
 for report in "$reports".*; do

@@ -14,7 +14,7 @@ public struct FleetError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidConfiguration = Code("invalidConfiguration")
         /// There is no connection to the server, or no longer.
         public static let unreachable = Code("unreachable")
-        /// The server refuses this user, or the work of a link.
+        /// The server refuses this user, or refuses a link a right that it needs.
         public static let refused = Code("refused")
         /// The database has no schema `fleet`, or one of another major version.
         public static let wrongSchema = Code("wrongSchema")
@@ -22,13 +22,13 @@ public struct FleetError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let duplicateHost = Code("duplicateHost")
         /// The server did not answer in time.
         public static let timedOut = Code("timedOut")
-        /// The server, the store's file or the system can't do it just now.
+        /// The server, the store's file or the system can't do what was asked just now.
         public static let unavailable = Code("unavailable")
     }
 
     /// The kind of the error.
     public var code: Code
-    /// What went wrong, for people, without the connection string or a password.
+    /// A description of the problem for people, without the connection string or a password.
     public var message: String
 
     /// Creates an error, for example for a test.

@@ -13,7 +13,7 @@ public enum FleetHealth: Sendable, Equatable {
     case standby
     /// The server can't be reached, the store's file can't be read, or one of them refuses something to the link.
     ///
-    /// Meanwhile the host guards itself, as without a fleet, and the link tries again.
+    /// Until the link succeeds again, the host relies on its own file, as without a fleet.
     case cutOff(since: Date, error: FleetError)
     /// The link does not run yet, or no longer.
     case closed

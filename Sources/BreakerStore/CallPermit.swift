@@ -1,6 +1,19 @@
 import Synchronization
 
-/// The permission to make one call.
+/// The permission to make one call, for code that learns the outcome in a callback.
+///
+/// ``CircuitBreaker/admit()-9bf4f`` returns a permit, or throws ``CircuitOpenError``. The code then makes its call, and
+/// reports the outcome with the permit:
+///
+/// ```swift
+/// let permit = try await users.admit()
+/// api.fetch { result in
+///     switch result {
+///     case .success: permit.succeedLater()
+///     case .failure(let error): permit.failLater(error)
+///     }
+/// }
+/// ```
 ///
 /// Only the first report of a permit counts. A permit that is deallocated without a report is discarded.
 public final class CallPermit: Sendable {

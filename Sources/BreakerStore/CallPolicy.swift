@@ -1,4 +1,14 @@
-/// How this process makes its calls; not stored in the file.
+/// How this process makes its calls: timeout, retries, and what an error means; not stored in the file.
+///
+/// ```swift
+/// var policy = CallPolicy(timeout: .seconds(2))
+/// policy.classify = { error in
+///     // The service answered, so a bad request says nothing bad about it.
+///     if let error = error as? HTTPError, error.status < 500 { return .success }
+///     return CallPolicy().classify(error)
+/// }
+/// let users = try store.breaker(.init(name: "users"), calls: policy)
+/// ```
 public struct CallPolicy: Sendable {
     /// How long an async call may take: above zero, at most the probes' lease.
     ///
@@ -29,9 +39,9 @@ public struct CallPolicy: Sendable {
     /// What an operation's error means for the circuit; called on the caller's thread.
     ///
     /// The default ignores ``CircuitOpenError``, which the operation throws if another circuit refused a call that it
-    /// made: that says nothing about this circuit's service. It ignores `CancellationError`, too, and every error once
-    /// the caller's task is cancelled. All other errors are failures. A `classify` of your own keeps these rules with
-    /// `default: CallPolicy().classify(error)`.
+    /// made: such an error says nothing about this circuit's service. It ignores `CancellationError`, too, and every
+    /// error once the caller's task is cancelled. All other errors are failures. A `classify` of your own keeps these
+    /// rules with `default: CallPolicy().classify(error)`.
     public var classify: @Sendable (any Error) -> Verdict = { error in
         error is CircuitOpenError || Cancellation.hasCaused(error) ? .ignored : .failure
     }
@@ -44,7 +54,7 @@ public struct CallPolicy: Sendable {
     /// The text that is stored for an error, cut at 500 characters; called on the caller's thread.
     ///
     /// Every process of the host can read the text: leave out secrets. The default is the name of the error's type. Not
-    /// called for a value that `failingWhen` calls a failure, of which the name of its type is stored.
+    /// called for a value that `failingWhen` counts as a failure: then the name of the value's type is stored.
     public var describe: @Sendable (any Error) -> String = { TypeNames.name(of: type(of: $0)) }
 
     /// Called once for each call, for metrics, on the caller's thread; nil costs a branch.

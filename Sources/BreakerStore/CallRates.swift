@@ -1,4 +1,4 @@
-/// The calls of all processes within the windows of a circuit's rules about shares of the calls.
+/// The calls of all processes within the windows of a circuit's failure-rate and slow-call rules.
 ///
 /// The rules judge by these numbers. A window begins again with each change of state. It leaves out probes, calls
 /// through a circuit that is held closed, and failing or slow calls that were let through before the change. All
@@ -6,9 +6,9 @@
 public struct CallRates: Sendable, Hashable {
     /// The calls that succeeded or failed within `window`.
     public var calls: UInt64
-    /// The failed calls among `calls`; 0 where the trip rule counts no share of the calls.
+    /// The failed calls among `calls`; 0 unless the trip rule is a failure rate.
     public var failed: UInt64
-    /// The trip rule's window, or the slow rule's where the trip rule counts no share of the calls.
+    /// The trip rule's window, or the slow rule's unless the trip rule is a failure rate.
     public var window: Duration
     /// The slow calls within the slow rule's window.
     public var slow: UInt64

@@ -1,12 +1,14 @@
-/// How many calls a circuit has had since it came into the file, in all processes, by how they ended.
+/// How many calls a circuit has had since it was created in the file, in all processes, by outcome.
 ///
 /// Each attempt of a retry is a call. The calls include probes, calls that ended after the circuit had changed its
-/// state, calls that `recordSuccess` and `recordFailure` reported, and calls through a circuit that was held closed or
-/// guarded in memory. Each slow call is also one of `succeeded` or `failed`. A refused call is in no other count,
-/// except where an observing circuit let a call run that an enforcing circuit would have refused.
+/// state, calls that `recordSuccess` and `recordFailure` reported, and calls through a circuit that was held closed,
+/// and calls that the in-memory fallback admitted, but for those after `close()`. Each slow call is also one of
+/// `succeeded` or `failed`. A refused call is in no other count, except where an observing circuit let a call run that
+/// an enforcing circuit would have refused.
 ///
 /// Failures and slow calls are counted at once. Each process counts all other calls in its own memory first, and
 /// publishes these counts about each second: a process that is killed loses the counts that it has not published yet.
+/// A process that reads totals publishes its own counts first.
 public struct CallTotals: Sendable, Hashable {
     /// Calls that succeeded.
     public var succeeded: UInt64
@@ -14,7 +16,7 @@ public struct CallTotals: Sendable, Hashable {
     public var failed: UInt64
     /// Calls that took longer than the threshold of the slow rule, where there is one.
     public var slow: UInt64
-    /// Calls whose end said nothing about the service, as `classify` decides.
+    /// Calls whose outcome said nothing about the service, as `classify` decides.
     public var ignored: UInt64
     /// Calls that were refused and did not run, and calls that an observing circuit let run although an enforcing
     /// circuit would have refused them.

@@ -40,8 +40,8 @@ extension CircuitBreaker {
 
         /// How many different workers must have seen failures before the circuit trips: 1 to 10,000.
         ///
-        /// A worker that has ended does not count beside living ones. At most 16 with a rule that counts shares of
-        /// calls. The default is 1.
+        /// A worker that has ended does not count beside living ones. At most 16 with a failure-rate or slow-call
+        /// rule. The default is 1.
         public var minimumReporters: Int
 
         /// Whether the circuit refuses calls.
@@ -79,7 +79,7 @@ extension CircuitBreaker {
         }
 
         /// Without rows of failures, only so many workers with bad calls are known.
-        private static let mostReportersOfShares = 16
+        private static let maxReportersOfRates = 16
 
         func validate() throws(BreakerStoreError) {
             try Validation.text(self.name, "name")
@@ -89,10 +89,10 @@ extension CircuitBreaker {
             try self.recovery.validate()
             try self.probes.validate()
             try Validation.count(self.minimumReporters, in: 1...10_000, "minimumReporters")
-            if self.slow != nil || self.trip.share != nil, self.minimumReporters > Self.mostReportersOfShares {
+            if self.slow != nil || self.trip.share != nil, self.minimumReporters > Self.maxReportersOfRates {
                 throw Validation.error(
                     "minimumReporters", "\(self.minimumReporters)",
-                    allowed: "1 to \(Self.mostReportersOfShares) with a rule that counts shares of calls")
+                    allowed: "1 to \(Self.maxReportersOfRates) with a rule that counts shares of calls")
             }
         }
     }

@@ -5,8 +5,8 @@
 extension CircuitBreaker {
     /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
     ///
-    /// Throws and waits as that function does. Where the file can't be used, the circuit in this process's memory obeys
-    /// all the same.
+    /// Throws and waits as that function does. Where the file can't be used, this function changes the circuit in this
+    /// process's memory.
     /// - Parameters:
     ///   - who: the operator's name.
     ///   - reason: why.
@@ -22,8 +22,8 @@ extension CircuitBreaker {
 
     /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
     ///
-    /// Throws and waits as that function does. Where the file can't be used, the circuit in this process's memory obeys
-    /// all the same.
+    /// Throws and waits as that function does. Where the file can't be used, this function changes the circuit in this
+    /// process's memory.
     /// - Parameters:
     ///   - who: the operator's name.
     ///   - reason: why.
@@ -67,8 +67,8 @@ extension CircuitBreaker {
 
     /// Ends the circuit's hold; see `CircuitStore.release(_:by:reason:)`.
     ///
-    /// Throws and waits as that function does. Where the file can't be used, the circuit in this process's memory obeys
-    /// all the same.
+    /// Throws and waits as that function does. Where the file can't be used, this function changes the circuit in this
+    /// process's memory.
     /// - Parameters:
     ///   - who: the operator's name.
     ///   - reason: why.
@@ -84,8 +84,8 @@ extension CircuitBreaker {
 
     /// Ends the circuit's hold; see `CircuitStore.release(_:by:reason:)`.
     ///
-    /// Throws and waits as that function does. Where the file can't be used, the circuit in this process's memory obeys
-    /// all the same.
+    /// Throws and waits as that function does. Where the file can't be used, this function changes the circuit in this
+    /// process's memory.
     /// - Parameters:
     ///   - who: the operator's name.
     ///   - reason: why.

@@ -1,17 +1,32 @@
-/// A handle for one circuit of a store.
+/// A handle for one circuit of a store: runs calls through the circuit.
+///
+/// ``CircuitStore/breaker(_:calls:)`` registers a circuit and returns its handle. While the circuit is closed, `run`
+/// runs the operation and counts how it ended. While the circuit is open, `run` throws ``CircuitOpenError`` at once:
+///
+/// ```swift
+/// let users = try store.breaker(.init(name: "users"))
+/// do {
+///     return try await users.run { try await api.fetchUser() }
+/// } catch let refusal as CircuitOpenError {
+///     // The circuit is open, so the operation did not run.
+///     return refusal.retryAfter.map { "try again in \($0)" } ?? "try again later"
+/// }
+/// ```
+///
+/// A handle may be kept or made again for each call; all handles of one name share the circuit.
 public final class CircuitBreaker: Sendable {
     /// Keeps the store open as long as a handle is in use.
     let store: CircuitStore
     let core: StoreCore
     let circuit: SharedCircuit
-    private let calls: KeptPolicy
+    private let calls: PolicyBox
     /// Whether the policy has no timeout, no retry and no metrics, as for most calls.
     let isPlain: Bool
     let measuresDurations: Bool
     private let hasSystemClock: Bool
 
     /// Takes over a use of the circuit that the caller has begun.
-    init(store: CircuitStore, core: StoreCore, circuit: SharedCircuit, calls: KeptPolicy) {
+    init(store: CircuitStore, core: StoreCore, circuit: SharedCircuit, calls: PolicyBox) {
         self.store = store
         self.core = core
         self.circuit = circuit
@@ -50,23 +65,23 @@ public final class CircuitBreaker: Sendable {
     /// can't be read.
     public var state: CircuitState { self.currentCircuit.state(at: self.core.clock.now, self.core.clock.dates()) }
 
-    /// How many failures count now; 0 under a rule about a share of the calls: see ``CircuitSnapshot/recent``.
+    /// How many failures count now; 0 under a failure-rate rule: see ``CircuitSnapshot/recent``.
     ///
     /// Reads the file on the calling thread, and waits for no writer; gives the count in memory only while the file
     /// can't be read.
     public var failureCount: Int {
         let now = self.core.clock.now
         if var stored = self.stored(self.core.circuit) {
-            stored.row = stored.row.guarded(by: self.circuit.registeredConfig)
+            stored.row = stored.row.resolved(with: self.circuit.registeredConfig)
             return stored.failures(at: now).count
         }
-        return self.inMemory(at: now) { circuit, _, _ in circuit.tally.count }
+        return self.inMemory(at: now) { circuit, _, _ in circuit.failureCount.count }
     }
 
-    /// All calls of all processes that the circuit has had since it came into the file.
+    /// All calls of all processes that the circuit has had since it was created in the file.
     ///
-    /// Reads the file on the calling thread; zeros while the file can't be read. Calls of other processes that neither
-    /// failed nor were slow appear up to a second later.
+    /// Reads the file on the calling thread; zeros while the file can't be read, and after `close()`. Calls of other
+    /// processes that neither failed nor were slow appear up to a second later.
     public var totals: CallTotals {
         guard self.mayUseFile else { return CallTotals() }
         return (try? self.core.totals(of: self.circuit)) ?? CallTotals()
@@ -78,18 +93,18 @@ public final class CircuitBreaker: Sendable {
     /// every reader gets true until the slots are taken. Code that makes a call uses ``run(_:)-2rnh8`` or
     /// ``admit()-9bf4f``, which take the probe's slot.
     ///
-    /// Reads the file on the calling thread unless a kept answer counts; waits for no writer.
+    /// Reads the file on the calling thread unless the cached decision counts; waits for no writer.
     public var isCallPermitted: Bool {
-        if self.circuit.slot.ask(self.store.gate).isClosed { return true }
+        if self.circuit.cache.read(self.store.gate).isClosed { return true }
         switch self.currentCircuit.answer(at: self.core.clock.now, isAlive: self.core.isAlive) {
         case .uncounted, .observe: return true
-        case .proceed, .claim: return !self.core.isDegraded || self.isPermittedByMemory
+        case .proceed, .claim: return !self.core.isDegraded || self.isAdmittedByFallback
         case .refuse: return false
         }
     }
 
     /// Whether memory would let a call through: while the file can be read but not written, both must.
-    private var isPermittedByMemory: Bool {
+    private var isAdmittedByFallback: Bool {
         let now = self.core.clock.now
         let answer = self.inMemory(at: now) { circuit, _, _ in circuit.answer(at: now, isAlive: { _ in true }) }
         if case .refuse = answer { return false }
@@ -97,10 +112,10 @@ public final class CircuitBreaker: Sendable {
     }
 
     /// The arguments of a look at the circuit.
-    var asker: Asker { Asker(circuit: self.circuit, gate: self.store.gate) }
+    var readContext: ReadContext { ReadContext(circuit: self.circuit, gate: self.store.gate) }
 
     /// The value that `read` finds in the file; nil also if this store can't use the file.
-    private var row: CircuitRow? { self.stored(self.core.row)?.guarded(by: self.circuit.registeredConfig) }
+    private var row: CircuitRow? { self.stored(self.core.row)?.resolved(with: self.circuit.registeredConfig) }
 
     private func stored<Value>(_ read: (String) throws(BreakerStoreError) -> Value?) -> Value? {
         guard self.mayUseFile else { return nil }
@@ -115,7 +130,7 @@ public final class CircuitBreaker: Sendable {
     /// The circuit in the file, or the circuit in memory that guards in its place.
     private var currentCircuit: Circuit {
         if var circuit = self.row?.circuit {
-            circuit.takeStampsAhead(for: self.core.clock.now)
+            circuit.clampFutureStamps(for: self.core.clock.now)
             return circuit
         }
         return self.inMemory(at: self.core.clock.now) { circuit, _, _ in circuit }

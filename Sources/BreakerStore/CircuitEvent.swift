@@ -54,9 +54,9 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         /// The file was created in place of a lost one, by this worker or a moment before; the reason says what was
         /// lost, where its bytes are kept, and what this worker has restored.
         ///
-        /// Also of a worker that came too late to restore anything; the reason has what it knew.
+        /// A worker that came too late to restore anything makes this event, too; the reason lists what it knew.
         public static let created = Kind(rawValue: "created")
-        /// A worker has given a circuit what a lost file said of it; the reason says what, and as of when.
+        /// A worker has restored a circuit's state or hold from a lost file; the reason says which, and as of when.
         ///
         /// ``CircuitEvent/subject`` is the operator of a restored hold.
         public static let stateRestored = Kind(rawValue: "stateRestored")
@@ -73,6 +73,8 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     /// The kind of the event.
     public var kind: Kind
     /// When the event happened.
+    ///
+    /// The end of a hold is an event of the worker that writes to the circuit next, and has the time of that commit.
     public var at: Date
     /// The state before: `closed`, `open`, `half-open`, `held-open` or `held-closed`; nil where there was none.
     ///
@@ -88,7 +90,7 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public var pid: Int32?
     /// The operator's name, as given.
     public var by: String?
-    /// Whether this store made the event.
+    /// Whether this process made the event, by any of its stores.
     public var isOwn: Bool
     /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that the event ended, replaced or
     /// restored; nil if unknown, and for other events.

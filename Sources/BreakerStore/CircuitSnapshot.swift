@@ -72,17 +72,17 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     public var epoch: Int64
     /// The times of the failures that count, oldest first, as far as the times are kept.
     public var failures: [Date]
-    /// How many failures count; 0 under a rule about a share of the calls, for which see ``recent``.
+    /// How many failures count; 0 under a failure-rate rule, for which see ``recent``.
     public var failureCount: Int
     /// How often the circuit has tripped or reopened since it was last closed.
     public var tripsInARow: Int
-    /// The live probes.
+    /// The probes that run now.
     public var probes: [Probe]
     /// The operator's hold; nil if the circuit is not held.
     public var hold: Hold?
     /// The stored text of the newest failure's error.
     ///
-    /// Under a rule about a share of the calls, a failure that trips nothing is not stored at once. The text is then
+    /// Under a failure-rate rule, a failure that trips nothing is not stored at once. The text is then
     /// that of the first failure since the file last got a text, which may be some seconds older.
     public var lastError: String?
     /// How many calls the circuit has refused in all processes, or would have refused if it enforced.
@@ -97,9 +97,9 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     ///
     /// Nil without an outage, and where the history no longer reaches back so far.
     public var trippedSince: Date?
-    /// The calls of all processes since the circuit came into the file, as far as they have been published.
+    /// The calls of all processes since the circuit was created in the file, as far as they have been published.
     public var totals: CallTotals
-    /// The calls within the windows of the circuit's rules; nil where no rule counts shares of the calls.
+    /// The calls within the windows of the circuit's rules; nil without a failure-rate rule and a slow-call rule.
     public var recent: CallRates?
 
     /// Creates a snapshot for tests.

@@ -46,7 +46,9 @@ extension CircuitStore {
         /// After how long a closed, unheld circuit that no live worker has registered any more is removed: above zero,
         /// at most a hundred years; nil removes no circuit.
         ///
-        /// Its history is removed when no event has been added for as long. The default is nil.
+        /// The time counts from the circuit's last use; a living process keeps a circuit for at least a minute after
+        /// its last handle has gone. Its history is removed when no event has been added for as long. The default is
+        /// nil.
         public var forgetIdleAfter: Duration? = nil
 
         /// The name of this process for other processes: 1 to 200 characters, no control characters; nil for the
@@ -58,16 +60,18 @@ extension CircuitStore {
         /// Called once for each event, on a thread of its own.
         ///
         /// Every process with such a hook calls it: work that must be done once, such as paging an operator, depends on
-        /// ``CircuitEvent/isOwn``. A hook that blocks holds up nothing else.
+        /// ``CircuitEvent/isOwn``. A hook that blocks holds up no call.
         ///
-        /// A process that is killed right after a commit never calls the hook for that event; the history has it. The
-        /// default is nil.
+        /// `close()` waits until the hook has handled all events of before the close, but for at most `busyTimeout`: a
+        /// slower hook handles the rest later. A hook that calls `close()` itself waits for itself: start a task that
+        /// closes the store. A process that is killed, or exits without `close()`, may never call the hook for its
+        /// newest events; the history has them. The default is nil.
         public var onEvent: (@Sendable (CircuitEvent) -> Void)? = nil
 
         /// Called for each change of health as it happens, on a thread of its own; the last is `closed`.
         ///
-        /// A store that begins degraded calls the hook at once. A hook that blocks holds up nothing else. The default
-        /// is nil.
+        /// A store that begins degraded calls the hook at once. A hook that blocks holds up no call. The default is
+        /// nil.
         public var onHealth: (@Sendable (StoreHealth) -> Void)? = nil
 
         /// The clock; all processes on a file need the same clock.

@@ -1,14 +1,14 @@
 import Synchronization
 
 extension CircuitStore {
-    private static let mostChanges = 1_000
+    private static let maxChanges = 1_000
 
     /// Each event of all processes from now on; events of other processes arrive within 100 ms.
     ///
-    /// The stream reads the history, up to 1,000 events ahead of its reader. Beyond those, a slow reader misses only
+    /// The stream reads the history, up to 2,000 events ahead of its reader. Beyond those, a slow reader misses only
     /// events that the file no longer keeps (``Configuration/eventsKept``): they appear as one `.missed`. The stream
-    /// ends when the store is closed, after the events of before, of which about 10,000 are read. The stream of a
-    /// closed store ends at once. A store that is `.readOnly` follows the file, too.
+    /// ends when the store is closed or freed, after the events of before, of which about 10,000 are read. The stream
+    /// of a closed store ends at once. A store that is `.readOnly` follows the file, too.
     ///
     /// If another file takes the store's place, the stream goes on with that file's oldest event. So it does after a
     /// `.missed` if the file returns to an earlier state, as by a restored backup.
@@ -32,7 +32,7 @@ extension CircuitStore {
     public func healthChanges() -> AsyncStream<StoreHealth> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StoreHealth.self,
-            bufferingPolicy: .bufferingNewest(Self.mostChanges)
+            bufferingPolicy: .bufferingNewest(Self.maxChanges)
         )
         guard (try? self.requireUsable()) != nil else {
             continuation.yield(self.health)
@@ -40,7 +40,7 @@ extension CircuitStore {
             return stream
         }
         let listener = HealthListener({ continuation.yield($0) }, atEnd: { continuation.finish() })
-        self.listen(listener, withPresent: true)
+        self.listen(listener, withCurrent: true)
         continuation.onTermination = { [weak self] _ in self?.drop(listener) }
         return stream
     }
@@ -92,8 +92,8 @@ extension CircuitStore {
     }
 
     /// Sends the health to the listener until this store is closed.
-    func listen(_ listener: HealthListener, withPresent: Bool) {
-        self.source.add(listener, withPresent: withPresent)
+    func listen(_ listener: HealthListener, withCurrent: Bool) {
+        self.source.add(listener, withCurrent: withCurrent)
         let isClosed = self.state.withLock {
             if !$0.isClosed { $0.healthListeners.append(listener) }
             return $0.isClosed

@@ -176,7 +176,7 @@ extension BreakerStoreError {
         BreakerStoreError(
             code: .noSuchCircuit,
             message: "there is no circuit \(name.quoted)",
-            advice: "circuits() lists those there are",
+            advice: "circuits() lists all circuits",
             path: path
         )
     }

@@ -9,10 +9,27 @@ import Foundation
 
 /// A file of circuits that all processes of this host share.
 ///
-/// Two stores of one process on one path share one core; closing one harms no other. Settings that the stores can't
-/// each have must agree; see ``init(path:configuration:)``. Synchronous functions that change the file, and those that
-/// register a circuit, commit on the calling thread and may block it for as long as `busyTimeout`;
-/// <doc:SurvivingCrashesAndClocks#How-long-a-call-may-wait> has a table of all functions that wait.
+/// Each process opens a store on the same path, and registers its circuits by name. Processes that use one name share
+/// one circuit:
+///
+/// ```swift
+/// // Once, when the process starts:
+/// let store = try CircuitStore(path: "/var/lib/shop/breakers.db")
+/// let users = try store.breaker(.init(name: "users", trip: .failures(5, within: .seconds(60))))
+///
+/// // For each call, in every process:
+/// let user = try await users.run { try await api.fetchUser() }
+///
+/// // Before the process exits:
+/// store.close()
+/// ```
+///
+/// Synchronous functions that change the file, and those that register a circuit, commit on the calling thread and may
+/// block it for as long as `busyTimeout`; <doc:SurvivingCrashesAndClocks#How-long-a-call-may-wait> has a table of all
+/// functions that wait.
+///
+/// Two stores of one process on one path share one core, and closing one does not disturb the other. Some of their
+/// settings must agree: see ``init(path:configuration:)``.
 public final class CircuitStore: Sendable {
     struct State {
         var isClosed = false
@@ -23,7 +40,7 @@ public final class CircuitStore: Sendable {
     let configuration: Configuration
     /// Sends events and health to the listeners.
     let source: any EventSource
-    /// Decides whether kept answers count; shut when this store is closed, whatever other stores on the file do.
+    /// Decides whether cached decisions are valid; shut when this store is closed, whatever other stores do.
     let gate = Gate()
     let state = Mutex(State(), rank: .store)
     /// The queue on which the asynchronous forms read.
@@ -40,7 +57,7 @@ public final class CircuitStore: Sendable {
     /// store has an `onEvent` and a `busyTimeout` of its own, and a store that is `.readOnly` shares nothing. The first
     /// store's other settings apply as long as any of the stores is open: `workerName`, `whenUnavailable`, `fileMode`,
     /// and whether a lost file is created again (`access`) or an older file in its place is migrated. Where one store
-    /// gives up waiting for the file, memory guards for all stores, until the file is back.
+    /// gives up waiting for the file, all stores use the in-memory fallback until the file is back.
     /// - Parameters:
     ///   - path: the database file. Its directory must exist, on a local file system, unless the configuration lets
     ///     the store degrade: then the directory may come later.
@@ -60,7 +77,7 @@ public final class CircuitStore: Sendable {
         if let onEvent = configuration.onEvent { self.listen(handler: onEvent) }
         if let onHealth = configuration.onHealth {
             // A store that begins degraded reports its health at once.
-            self.listen(HealthListener(onHealth), withPresent: !self.source.health.isHealthy)
+            self.listen(HealthListener(onHealth), withCurrent: !self.source.health.isHealthy)
         }
     }
 
@@ -76,8 +93,8 @@ public final class CircuitStore: Sendable {
     /// the store alive.
     ///
     /// A config that differs from the stored config replaces it in every process; state and counts stay. A config that
-    /// can't be stored within `busyTimeout` is stored as soon as possible, unless a newer config has been registered
-    /// meanwhile; until then the handle guards in memory.
+    /// can't be stored within `busyTimeout` is stored as soon as possible, unless a newer config is registered
+    /// first; until then the handle guards in memory.
     ///
     /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread, which waits at
     /// most for `busyTimeout`.
@@ -89,10 +106,10 @@ public final class CircuitStore: Sendable {
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> CircuitBreaker {
         let core = try self.usableCore()
-        let policy = KeptPolicy(calls)
+        let policy = PolicyBox(calls)
         if let known = try self.handleIfRegistered(config, policy, core) { return known }
         let breaker = try self.register([config], policy, core)[0]
-        self.lookFirst(breaker, core)
+        self.readFirst(breaker, core)
         return breaker
     }
 
@@ -116,19 +133,19 @@ public final class CircuitStore: Sendable {
         // by the default.
         let own =
             core.circuits[CircuitName(name)]?.registeredConfig ?? CircuitBreaker.Config(name: name, group: row.group)
-        var config = CircuitBreaker.Config(name: name, row: row.guarded(by: own))
+        var config = CircuitBreaker.Config(name: name, row: row.resolved(with: own))
         // In use before the commit, so that the store's thread does not drop the circuit meanwhile.
-        let (circuit, isNew) = core.circuits.use(orMakeWith: KeptConfig(config))
+        let (circuit, isNew) = core.circuits.use(orMakeWith: ConfigBox(config))
         // Made before the commit can throw: the end of the handle ends the use of the circuit.
-        let breaker = self.handle(circuit, KeptPolicy(calls), core)
+        let breaker = self.handle(circuit, PolicyBox(calls), core)
         if isNew {
-            guard let used = try core.noteUse(of: name, until: self.deadline) else {
+            guard let used = try core.setUsed(of: name, until: self.deadline) else {
                 throw .noSuchCircuit(name, self.path)
             }
             if row.circuit.rules.areAsStored { config = used }
         }
-        circuit.takeStored(KeptConfig(config))
-        if isNew { self.lookFirst(breaker, core) }
+        circuit.setStored(ConfigBox(config))
+        if isNew { self.readFirst(breaker, core) }
         try calls.validate(for: config)
         return breaker
     }
@@ -137,9 +154,9 @@ public final class CircuitStore: Sendable {
     ///
     /// The first read after a commit notes in the wal-index how far it reads. This look does so, so that no healthy
     /// call has to.
-    private func lookFirst(_ breaker: CircuitBreaker, _ core: StoreCore) {
-        _ = try? core.look(breaker.asker)
-        core.happened { $0.handlesWereMade() }
+    private func readFirst(_ breaker: CircuitBreaker, _ core: StoreCore) {
+        _ = try? core.readDecision(breaker.readContext)
+        core.apply { $0.handlesWereMade() }
     }
 
     /// Registers many circuits in one transaction, and returns their handles in the same order.
@@ -158,7 +175,7 @@ public final class CircuitStore: Sendable {
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> [CircuitBreaker] {
         let core = try self.usableCore()
-        let policy = KeptPolicy(calls)
+        let policy = PolicyBox(calls)
         var known: [CircuitBreaker] = []
         for config in configs {
             guard let breaker = try self.handleIfRegistered(config, policy, core) else { break }
@@ -166,14 +183,14 @@ public final class CircuitStore: Sendable {
         }
         if known.count == configs.count { return known }
         let breakers = try self.register(configs, policy, core)
-        core.happened { $0.handlesWereMade() }
+        core.apply { $0.handlesWereMade() }
         return breakers
     }
 
     /// The handle for a circuit that this process has registered with the same config; nil if a commit must register
     /// it.
     private func handleIfRegistered(
-        _ config: CircuitBreaker.Config, _ policy: KeptPolicy, _ core: StoreCore
+        _ config: CircuitBreaker.Config, _ policy: PolicyBox, _ core: StoreCore
     ) throws(BreakerStoreError) -> CircuitBreaker? {
         guard let circuit = core.circuits.use(config) else { return nil }
         let breaker = self.handle(circuit, policy, core)
@@ -183,14 +200,14 @@ public final class CircuitStore: Sendable {
 
     private func register(
         _ configs: [CircuitBreaker.Config],
-        _ policy: KeptPolicy,
+        _ policy: PolicyBox,
         _ core: StoreCore
     ) throws(BreakerStoreError) -> [CircuitBreaker] {
         for config in configs {
             try config.validate()
             try policy.policy.validate(for: config)
         }
-        let kept = configs.map(KeptConfig.init)
+        let kept = configs.map(ConfigBox.init)
         // In use before the commit, so that the store's thread drops none of them meanwhile.
         let breakers = kept.map { self.handle(core.circuits.use(registering: $0), policy, core) }
         do throws(BreakerStoreError) {
@@ -199,12 +216,12 @@ public final class CircuitStore: Sendable {
             // After any other error memory guards until the file is back.
             if error.code == .closed || error.code == .forked { throw error }
         }
-        for config in configs { core.noteRules(of: config) }
+        for config in configs { core.setRules(of: config) }
         return breakers
     }
 
     /// A handle, which takes over a use of the circuit.
-    private func handle(_ circuit: SharedCircuit, _ policy: KeptPolicy, _ core: StoreCore) -> CircuitBreaker {
+    private func handle(_ circuit: SharedCircuit, _ policy: PolicyBox, _ core: StoreCore) -> CircuitBreaker {
         CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
     }
 
@@ -219,9 +236,10 @@ public final class CircuitStore: Sendable {
 
     /// Commits all that waits, for at most `busyTimeout`, then closes the store.
     ///
-    /// Calls in flight finish. Later calls are guarded in memory, which begins with what this process has last read: an
-    /// open circuit refuses until its time has come, and a hold without an end for the rest of the process's life.
-    /// Later throwing store calls throw `closed`. Blocks the calling thread meanwhile.
+    /// Calls in flight finish. Later calls use the in-memory fallback, which begins with what this process has last
+    /// read: an open circuit refuses until its recovery time is over, and a hold without an end lasts as long as the
+    /// process. Later calls are in no totals, `totals` is zero, and throwing store calls throw `closed`. Waits for an
+    /// `onEvent` hook that still has events of before. Blocks the calling thread.
     public func close() {
         guard !self.gate.isForked, !self.isClosed else { return }
         guard let core = self.backend.core else {

@@ -9,6 +9,22 @@ public import Foundation
 
 /// A clock that a test moves.
 ///
+/// ```swift
+/// @Test func letsAProbeThroughAfterTheRecoveryTime() async throws {
+///     var configuration = CircuitStore.Configuration()
+///     let clock = ManualHostClock()
+///     configuration.clock = clock
+///     let store = try CircuitStore.temporary(configuration: configuration)
+///     defer { store.close() }
+///     let recovery = RecoveryRule(timeout: .seconds(30))
+///     let users = try store.breaker(.init(name: "users", trip: .consecutiveFailures(1), recovery: recovery))
+///     await users.recordFailure()
+///     #expect(!users.isCallPermitted)
+///     clock.advance(by: .seconds(30))
+///     #expect(users.isCallPermitted)
+/// }
+/// ```
+///
 /// The clock stands still between moves. A call's time-out and the delays of its retries wait by this clock: a test
 /// waits for the sleepers, then advances the clock.
 public final class ManualHostClock: HostClock {
@@ -39,7 +55,7 @@ public final class ManualHostClock: HostClock {
         }
 
         /// Removes and returns the tests for which enough tasks sleep now.
-        mutating func takeWaiters() -> [Waiter] {
+        mutating func drainWaiters() -> [Waiter] {
             let count = self.sleepers.count
             return self.waiters.extract { $0.count <= count }
         }
@@ -129,7 +145,7 @@ public final class ManualHostClock: HostClock {
             guard duration > .zero else { return (.success(()), []) }
             let end = waiting.elapsed.addingSaturating(duration)
             waiting.sleepers.append(Sleeper(id: id, end: end, wake: wake))
-            return (nil, waiting.takeWaiters())
+            return (nil, waiting.drainWaiters())
         }
         if let atOnce { wake(atOnce) }
         for waiter in waiters { waiter.wake() }
@@ -140,7 +156,7 @@ public final class ManualHostClock: HostClock {
         for sleeper in sleepers { sleeper.wake(.failure(CancellationError())) }
     }
 
-    /// Returns when so many tasks or threads sleep by this clock, or the calling task is cancelled.
+    /// Returns when `count` tasks or threads sleep by this clock, or the calling task is cancelled.
     ///
     /// A test waits for them before it advances the clock: a later sleeper would wait forever.
     public func waitForSleepers(_ count: Int = 1) async {

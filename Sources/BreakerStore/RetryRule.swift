@@ -1,5 +1,12 @@
 /// How often and after how long a failed call is made again.
 ///
+/// ```swift
+/// // Up to three retries, after 100, 200 and 400 ms; each wait is up to a quarter longer by chance.
+/// let retry = RetryRule.exponential(maxRetries: 3, delay: .milliseconds(100), jitter: 0.25)
+/// let users = try store.breaker(.init(name: "users"), calls: CallPolicy(retry: retry))
+/// let user = try await users.run { try await api.fetchUser() }
+/// ```
+///
 /// Each attempt is one call to the circuit.
 public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {

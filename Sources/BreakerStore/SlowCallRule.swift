@@ -1,4 +1,11 @@
-/// Trips a closed circuit when too large a share of the calls of all processes within a window was slow.
+/// Trips a closed circuit when too many of the calls of all processes within a window were slow.
+///
+/// ```swift
+/// // Trips when half of at least 20 calls within a minute took longer than two seconds.
+/// let slow = SlowCallRule(longerThan: .seconds(2), share: 0.5, minimumCalls: 20, within: .seconds(60))
+/// let search = try store.breaker(.init(name: "search", slow: slow))
+/// let results = try await search.run { try await api.fetchUser() }
+/// ```
 ///
 /// The rule works beside the circuit's ``TripRule``. Only calls that succeeded or failed count. A call that is slow and
 /// fails counts for both rules; a slow probe opens the circuit again, even if it succeeded.
@@ -32,13 +39,13 @@ public struct SlowCallRule: Sendable, Hashable, Codable, CustomStringConvertible
 
     /// The rule in words.
     public var description: String {
-        let calls = CallShare(share: self.share, minimumCalls: self.minimumCalls)
+        let calls = CallRate(share: self.share, minimumCalls: self.minimumCalls)
         return "\(calls) slower than \(self.threshold.readable) within \(self.window.readable)"
     }
 
     func validate() throws(BreakerStoreError) {
         try Validation.duration(self.threshold, "slow.threshold")
-        try CallShare(share: self.share, minimumCalls: self.minimumCalls).validate("slow")
+        try CallRate(share: self.share, minimumCalls: self.minimumCalls).validate("slow")
         try Validation.window(self.window, "slow.window")
     }
 }
@@ -71,7 +78,7 @@ extension SlowCallRule {
     }
 }
 
-extension CallShare {
+extension CallRate {
     func validate(_ field: String) throws(BreakerStoreError) {
         guard self.share > 0, self.share <= 1 else {
             throw Validation.error("\(field).share", "\(self.share)", allowed: "above 0, at most 1")

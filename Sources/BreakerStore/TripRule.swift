@@ -1,5 +1,17 @@
 /// When a closed circuit trips.
 ///
+/// ```swift
+/// // Few calls: five failures within a minute, counted over all processes.
+/// let users = CircuitBreaker.Config(name: "users", trip: .failures(5, within: .seconds(60)))
+///
+/// // Many calls: half of at least 20 calls within ten seconds.
+/// let rate = TripRule.failureRate(0.5, minimumCalls: 20, within: .seconds(10))
+/// let search = CircuitBreaker.Config(name: "search", trip: rate)
+///
+/// // One call now and then: three failures in a row, however far apart.
+/// let rates = CircuitBreaker.Config(name: "rates", trip: .consecutiveFailures(3))
+/// ```
+///
 /// A struct, so that rules can be added without breaking code that switches over them.
 public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
@@ -30,7 +42,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         TripRule(kind: .consecutiveFailures(count))
     }
 
-    /// Trips when too large a share of the calls of all processes within a rolling window failed.
+    /// Trips when the failure rate of all processes within a rolling window is too high.
     ///
     /// Only calls that succeeded or failed count. A process judges the circuit when a call of its own fails, and up to
     /// 50 ms after one of another process has failed. A change of the circuit's state begins the window again. The
@@ -43,7 +55,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         TripRule(kind: .failureRate(share, minimumCalls: minimumCalls, within: window.roundedToMicroseconds))
     }
 
-    /// How many failures trip the circuit; nil for a share of the calls, and for a rule of a later version.
+    /// How many failures trip the circuit; nil for a failure rate, and for a rule of a later version.
     public var count: Int? {
         switch self.kind {
         case .failures(let count, within: _), .consecutiveFailures(let count): count
@@ -68,7 +80,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         }
     }
 
-    /// How long a failure counts, or each call under a rule about a share of the calls.
+    /// How long a failure counts, or each call under a failure rate.
     ///
     /// Nil where a failure counts until a success, and for a rule of a later version.
     public var window: Duration? {
@@ -84,7 +96,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         case .failures(let count, within: let window): "\(count) within \(window.readable)"
         case .consecutiveFailures(let count): "\(count) in a row"
         case .failureRate(let share, let calls, let window):
-            "\(CallShare(share: share, minimumCalls: calls)) within \(window.readable)"
+            "\(CallRate(share: share, minimumCalls: calls)) within \(window.readable)"
         case .unknown(""): "rules that can't be read"
         case .unknown(let word): "\(word.escaped), of a later release"
         }
@@ -98,7 +110,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         case .consecutiveFailures(let count):
             try Validation.count(count, in: 1...1_000_000, "trip.count")
         case .failureRate(let share, let calls, let window):
-            try CallShare(share: share, minimumCalls: calls).validate("trip")
+            try CallRate(share: share, minimumCalls: calls).validate("trip")
             try Validation.window(window, "trip.window")
         case .unknown(let word):
             throw Validation.error("trip", word.quoted, allowed: "a rule that this version of the library knows")

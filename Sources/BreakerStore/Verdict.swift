@@ -1,4 +1,4 @@
-/// What the end of an operation means for its circuit.
+/// What the outcome of an operation means for its circuit.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

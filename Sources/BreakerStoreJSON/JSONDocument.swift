@@ -2,13 +2,13 @@ package import BreakerStore
 
 /// The documents that `breaker-inspect` prints, each on one line; docs/breaker-inspect.schema.json describes them.
 ///
-/// They are made of the library's values, so that other programs of this package can print the same.
+/// They are made from the library's values, so that other programs of this package can print the same.
 ///
-/// `degraded` is about the workers that can't use the file, at the time of the reading; nil if all can.
+/// `degraded` describes the workers that couldn't use the file when it was read; nil if all could.
 package enum JSONDocument {
     // MARK: - Circuits
 
-    /// A circuit that has changed since the list.
+    /// A circuit that has changed since the list was printed.
     package static func changed(_ circuit: SeenCircuit, degraded: SeenDegraded?) -> String {
         JSONValue.document([
             "circuit": .object(JSONValue.circuit(circuit)), "degraded": .degraded(degraded),
@@ -16,7 +16,7 @@ package enum JSONDocument {
         ])
     }
 
-    /// A circuit that is gone since the list.
+    /// A circuit that was forgotten since the list was printed.
     package static func forgotten(_ name: String, degraded: SeenDegraded?) -> String {
         JSONValue.document([
             "degraded": .degraded(degraded), "event": .string("forgotten"), "name": .string(name),
@@ -34,9 +34,9 @@ package enum JSONDocument {
     ///
     /// - Parameters:
     ///   - circuit: the circuit.
-    ///   - events: its newest events, newest first, as the history gives them.
-    ///   - link: how the store is joined with those of other hosts; nil without a link.
-    ///   - creation: when the file was created, and in place of which lost file; nil where that is unknown.
+    ///   - events: the circuit's newest events, newest first.
+    ///   - link: the link that joins the store with those of other hosts; nil without a link.
+    ///   - creation: the file's creation; nil if it is unknown.
     package static func detail(
         of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?, degraded: SeenDegraded?,
         creation: SeenCreation? = nil
@@ -63,7 +63,7 @@ package enum JSONDocument {
         ])
     }
 
-    /// How the wait for a circuit's state ended.
+    /// The result of waiting for a circuit's state.
     package static func waited(for circuit: SeenCircuit?, isReached: Bool, degraded: SeenDegraded?) -> String {
         JSONValue.document([
             "circuit": circuit.map { .object(JSONValue.circuit($0)) } ?? .null, "degraded": .degraded(degraded),
@@ -104,7 +104,7 @@ package enum JSONDocument {
         JSONValue.document(["degraded": .degraded(degraded), "events": .array(events.map { .event($0) })])
     }
 
-    /// An event since the history.
+    /// An event that is newer than the printed history.
     package static func event(_ event: CircuitEvent, degraded: SeenDegraded?) -> String {
         JSONValue.document(["degraded": .degraded(degraded), "event": .event(event)])
     }
@@ -139,9 +139,9 @@ package enum JSONDocument {
         ])
     }
 
-    /// A file that was moved away; without `kept`, it only would be.
-    package static func setAside(_ path: String, as kept: String?) -> String {
-        JSONValue.document(["kept": .text(kept), "path": .string(path)])
+    /// A file that was moved away; without a new name, one that would be moved away.
+    package static func setAside(_ path: String, as newName: String?) -> String {
+        JSONValue.document(["kept": .text(newName), "path": .string(path)])
     }
 
     /// The verbs of a program.

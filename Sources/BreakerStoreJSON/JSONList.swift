@@ -1,14 +1,15 @@
 import BreakerStore
 
-/// The document of `list`: circuits by urgency and name, kept small, because there may be very many.
+/// The document of `list`, with circuits by urgency and name, in a compact form, because there may be very many.
 ///
-/// A circuit's name and the values of its members are kept as bytes; the keys, which all circuits share, are kept
+/// A circuit's name and the values of its members are stored as bytes; the keys, which all circuits share, are stored
 /// once.
 package struct JSONList {
-    private struct Place {
+    /// Where the bytes of a circuit are: its name, then the values.
+    private struct Row {
         var block: UInt32
         var start: UInt32
-        /// Where the values begin.
+        /// The offset of the values.
         var values: UInt32
         var end: UInt32
         var rank: UInt8
@@ -21,8 +22,8 @@ package struct JSONList {
     private static let null = Array("null".utf8)[...]
 
     private var keys: [String] = []
-    private var places: [Place] = []
-    /// Several arrays, because a single one would be copied whenever it grows.
+    private var rows: [Row] = []
+    /// The bytes; several arrays, because a single one would be copied whenever it grows.
     private var blocks: [[UInt8]] = []
 
     package init() {}
@@ -32,7 +33,7 @@ package struct JSONList {
         let circuit = seen.snapshot
         let members = JSONValue.circuit(seen)
         // All circuits have the same members.
-        if self.places.isEmpty { self.keys = members.keys.sorted() }
+        if self.rows.isEmpty { self.keys = members.keys.sorted() }
         var bytes = Array(circuit.name.utf8)
         let values = bytes.count
         for key in self.keys {
@@ -50,8 +51,8 @@ package struct JSONList {
         let block = self.blocks.count - 1
         let start = self.blocks[block].count
         self.blocks[block] += bytes
-        self.places.append(
-            Place(
+        self.rows.append(
+            Row(
                 block: UInt32(block), start: UInt32(start), values: UInt32(start + values),
                 end: UInt32(start + bytes.count), rank: circuit.standing.urgency))
     }
@@ -66,9 +67,9 @@ package struct JSONList {
         write("{\"circuits\":[")
         let keys = self.keys.enumerated().map { Array("\($0 > 0 ? "," : "{")\"\($1)\":".utf8) }
         var line: [UInt8] = []
-        for row in RowOrder.sorted(self.places.count, by: self.precedes) {
-            let place = self.places[row]
-            var rest = self.blocks[Int(place.block)][Int(place.values)..<Int(place.end)]
+        for index in RowOrder.sorted(self.rows.count, by: self.precedes) {
+            let row = self.rows[index]
+            var rest = self.blocks[Int(row.block)][Int(row.values)..<Int(row.end)]
             for key in keys {
                 let value = rest.prefix { $0 != Self.separator }
                 line += key
@@ -86,14 +87,14 @@ package struct JSONList {
         write("],\"degraded\":\(workers),\"unreadable\":\(names),\"version\":1}\n")
     }
 
-    /// Whether a circuit stands before another: by rank, then by the bytes of the names.
+    /// Whether a circuit comes before another: by rank, then by the bytes of the names.
     private func precedes(_ first: Int, _ second: Int) -> Bool {
-        let (one, other) = (self.places[first], self.places[second])
+        let (one, other) = (self.rows[first], self.rows[second])
         guard one.rank == other.rank else { return one.rank < other.rank }
         return self.name(one).lexicographicallyPrecedes(self.name(other))
     }
 
-    private func name(_ place: Place) -> ArraySlice<UInt8> {
-        self.blocks[Int(place.block)][Int(place.start)..<Int(place.values)]
+    private func name(_ row: Row) -> ArraySlice<UInt8> {
+        self.blocks[Int(row.block)][Int(row.start)..<Int(row.values)]
     }
 }

@@ -19,7 +19,7 @@ package enum JSONValue: Equatable, Sendable {
 
     static func texts(_ values: [String]) -> JSONValue { .array(values.map(Self.string)) }
 
-    /// One document: an object with the version of its form.
+    /// A document on one line: an object with these members and the version of the document's form.
     package static func document(_ members: [String: JSONValue]) -> String {
         var text = ""
         JSONValue.object(members.merging(["version": .integer(1)]) { $1 }).append(to: &text)
@@ -74,7 +74,7 @@ package enum JSONValue: Equatable, Sendable {
 }
 
 extension Unicode.Scalar {
-    /// Whether this scalar steers a terminal, breaks a line, or makes text look other than it is.
+    /// Whether this scalar controls a terminal, breaks a line, or makes a text look like another one.
     fileprivate var isDeceptive: Bool {
         if self.isASCII { return self.value < 0x20 || self.value == 0x7F }
         switch self.properties.generalCategory {

@@ -4,12 +4,12 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// How a store is joined with those of other hosts, as read from the store.
+/// A store's link to other hosts, as read beside the store.
 package struct SeenLink: Sendable {
     package enum Health: String, Sendable {
         case joined
         case cutOff = "cut-off"
-        /// The link has not reported yet whether it reaches the others.
+        /// The link has not reported yet whether it reaches the other hosts.
         case begun
         /// The link was killed, and no other link has taken its place.
         case gone
@@ -40,10 +40,10 @@ extension JSONValue {
     }
 }
 
-/// When a store's file was created, and what it was given of a lost file in whose place it is.
+/// The creation of a store's file, and what was restored from the lost file that it replaces.
 package struct SeenCreation: Sendable {
     package var at: Date
-    /// What was lost; nil if the file is in place of none that a worker knew.
+    /// A description of the loss; nil if the file replaces none that a worker knew.
     package var inPlaceOf: String?
     package var restoredHolds: Int
     package var restoredOpenStates: Int

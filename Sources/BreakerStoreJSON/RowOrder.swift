@@ -1,9 +1,9 @@
 /// The order in which very many rows are printed.
 package enum RowOrder {
-    /// The numbers below `count`, sorted; equal numbers keep their order.
+    /// The numbers below `count`, sorted by a bottom-up merge sort; equal numbers keep their order.
     ///
-    /// A merge sort of its own: the standard library's sort has the runtime look for conformances in all loaded
-    /// libraries, which takes a megabyte of memory.
+    /// Not the standard library's sort, for which the runtime would search all loaded libraries for conformances, which
+    /// takes a megabyte of memory.
     package static func sorted(_ count: Int, by comesBefore: (_ first: Int, _ second: Int) -> Bool) -> [Int] {
         var order = Array(0..<count)
         var merged = order
@@ -13,12 +13,12 @@ package enum RowOrder {
                 let middle = min(start + width, count)
                 let end = min(start + 2 * width, count)
                 var (left, right) = (start, middle)
-                for place in start..<end {
+                for index in start..<end {
                     if left < middle, right == end || !comesBefore(order[right], order[left]) {
-                        merged[place] = order[left]
+                        merged[index] = order[left]
                         left += 1
                     } else {
-                        merged[place] = order[right]
+                        merged[index] = order[right]
                         right += 1
                     }
                 }

@@ -9,13 +9,13 @@ package import Foundation
 /// A circuit as read from the store.
 package struct SeenCircuit: Sendable {
     package var snapshot: CircuitSnapshot
-    /// How many failures tripped the circuit; nil if no outage lasts, or its trip is unknown.
+    /// How many failures tripped the circuit; nil without an outage, or if its trip is unknown.
     package var failuresAtTrip: Int?
-    /// Why the circuit tripped when the present outage began, if known.
+    /// Why the circuit tripped when the current outage began, if known.
     package var tripReason: String?
-    /// The rules as they are stored; null if the text is no JSON, and where they are not shown.
+    /// The rules as they are stored; null if the text is no JSON, or if the document does not show them.
     package var rules = JSONValue.null
-    /// The time of the reading.
+    /// The time at which the circuit was read.
     package var now: Date
 
     package init(

@@ -1,9 +1,9 @@
 package import BreakerStore
 
-/// A circuit's state, and whether the circuit refuses nothing, whatever its state.
+/// A circuit's state, and whether the circuit only observes.
 package struct Standing: Hashable, Sendable {
     package let word: StateWord
-    /// Whether the circuit only observes; a held circuit does what the operator says.
+    /// Whether the circuit only observes, and so refuses no call; a held circuit obeys its hold in any mode.
     package let isObserving: Bool
 
     package init(_ state: CircuitState, _ mode: CircuitMode) {
@@ -23,9 +23,9 @@ package struct Standing: Hashable, Sendable {
     /// The urgency of all circuits that would refuse calls.
     package static let urgencyOfObserving: UInt8 = 3
 
-    /// The lower, the sooner an operator should look.
+    /// The urgency; the lower, the sooner an operator should act.
     package var urgency: UInt8 { self.wouldRefuse ? Self.urgencyOfObserving : self.word.urgency }
 
-    /// For people, such as `open (observing)`.
+    /// A text for people, such as `open (observing)`.
     package var text: String { self.isObserving ? "\(self.word.rawValue) (observing)" : self.word.rawValue }
 }

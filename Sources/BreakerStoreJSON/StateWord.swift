@@ -24,7 +24,7 @@ package enum StateWord: String, CaseIterable, Sendable, Comparable {
         }
     }
 
-    /// The lower, the sooner an operator should look.
+    /// The urgency; the lower, the sooner an operator should act.
     package var urgency: UInt8 {
         switch self {
         case .open: 0
@@ -44,7 +44,7 @@ extension CircuitSnapshot {
 
     package var standing: Standing { Standing(self.state, self.config.mode) }
 
-    /// When calls are let through again, as far as that is known.
+    /// When the circuit will admit calls again, if that is known.
     package var retryAt: Date? {
         switch self.state {
         case .open(let until): until
@@ -53,6 +53,6 @@ extension CircuitSnapshot {
         }
     }
 
-    /// How many failures trip the circuit; nil under a rule about a share, or of a later version.
+    /// How many failures trip the circuit; nil under a failure-rate rule, or a rule of a later release.
     package var failureLimit: Int? { self.config.trip.count }
 }

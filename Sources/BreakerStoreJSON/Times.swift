@@ -30,7 +30,7 @@ extension Date {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    /// The date of a day since 1970-01-01, in years that begin with March, so that the odd day is the last.
+    /// The date of a day since 1970-01-01, by years that begin in March, so that a leap day is the last of its year.
     private static func civil(fromDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = Self.divide(day + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -48,6 +48,6 @@ extension Date {
 }
 
 extension Duration {
-    /// In milliseconds, rounded to the nearest.
+    /// The duration in milliseconds, rounded to the nearest.
     package var wholeMilliseconds: Int64 { Int64((self / .milliseconds(1)).rounded()) }
 }

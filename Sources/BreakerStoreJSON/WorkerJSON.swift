@@ -6,16 +6,16 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The live workers that can't use the store's file: each guards its circuits in memory.
+/// The living workers that can't use the store's file, and use in-memory breakers instead.
 package struct SeenDegraded: Sendable {
     package var count: Int
     /// How many workers live.
     package var live: Int
     /// How many of them run a release that can't use the file, and so obey no hold and no reset.
     package var outside: Int
-    /// The codes of the library's errors, those that are known.
+    /// The codes of the library's errors, as far as they are known.
     package var reasons: [String]
-    /// Since when the first of them is degraded, if known.
+    /// Since when the first of them has been degraded, if known.
     package var since: Date?
 
     package init(_ count: Int, ofLive live: Int, outside: Int, reasons: [String], since: Date?) {
@@ -28,7 +28,7 @@ package struct SeenDegraded: Sendable {
 }
 
 extension JSONValue {
-    /// The member of documents about a store that says whether the file is what counts; null if it is.
+    /// The member `degraded` of a document; null if all workers can use the file.
     static func degraded(_ degraded: SeenDegraded?) -> JSONValue {
         guard let degraded else { return .null }
         var members: [String: JSONValue] = [

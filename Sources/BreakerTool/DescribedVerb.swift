@@ -1,4 +1,4 @@
-/// A verb of a program, as the command line and the help know it.
+/// The description of a verb, for the command line and the help.
 package protocol DescribedVerb: Sendable {
     static var name: String { get }
     /// The part of the command line after the name.
@@ -9,7 +9,7 @@ package protocol DescribedVerb: Sendable {
     static var summary: String { get }
     /// More lines of the help.
     static var details: String { get }
-    /// The verb's own options, beside those of every verb.
+    /// The verb's own options, in addition to the common ones.
     static var options: [Option] { get }
     /// The options of every verb that this verb refuses.
     static var refusedOptions: [Option] { get }

@@ -8,8 +8,8 @@ import Darwin
 
 /// Variables of the environment.
 ///
-/// A list: the first dictionary of a type has the runtime look for conformances in all loaded libraries, which brings
-/// a megabyte of them into memory (`scripts/bench-inspect.py` measures it).
+/// A list and not a dictionary: for the first dictionary of a type, the runtime searches all loaded libraries for
+/// conformances, which loads a megabyte of them into memory (`scripts/bench-inspect.py` measures it).
 package struct Environment: ExpressibleByDictionaryLiteral, Sendable {
     private var variables: [(name: String, value: String)]
 
@@ -17,7 +17,7 @@ package struct Environment: ExpressibleByDictionaryLiteral, Sendable {
         self.variables = variables.map { (name: $0.0, value: $0.1) }
     }
 
-    /// The variables of this process that a program asks for: Foundation's reading of all of them costs memory.
+    /// Reads those variables of this process that a program uses; Foundation would read all, which costs memory.
     package init(ofProcessFor program: Program) {
         self = [:]
         for (name, _) in program.variables {

@@ -1,6 +1,6 @@
 /// The exit codes of the programs: a contract with scripts.
 ///
-/// A number means the same in all programs. A program's tables say which codes it uses, and for what.
+/// A number means the same in all programs. `Program.exitCodes` lists the codes that a program uses, and for what.
 package enum ExitCode: Int32, Sendable {
     case done = 0
     case failed = 1

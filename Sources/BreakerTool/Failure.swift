@@ -1,4 +1,4 @@
-/// Why a verb could not do its work: a message, one hint, and the exit code.
+/// The failure of a verb: a message, a hint, and the exit code.
 package struct Failure: Error, Equatable, Sendable {
     /// The advice to the user.
     package enum Hint: Equatable, Sendable {
@@ -17,7 +17,7 @@ package struct Failure: Error, Equatable, Sendable {
         self.hint = hint.map { .text($0) }
     }
 
-    /// A wrong command line; without a hint of its own it names the help.
+    /// The failure for a wrong command line; without a hint of its own it refers to the help.
     package static func usage(_ message: String, hint: String? = nil, verb: String? = nil) -> Failure {
         var failure = Failure(.usage, message, hint: hint)
         if hint == nil { failure.hint = .help(verb: verb) }
@@ -33,7 +33,7 @@ extension Console {
         case .text(let hint): self.writeError("hint: \(hint)\n")
         case .help(let verb):
             let topic = verb.map { " \($0)" } ?? ""
-            self.writeError("hint: '\(program.name) help\(topic)' tells what there is\n")
+            self.writeError("hint: '\(program.name) help\(topic)' shows what there is\n")
         case nil: break
         }
     }

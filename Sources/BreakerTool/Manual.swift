@@ -1,4 +1,4 @@
-/// The texts of a program's manual page beside the tables of the help, in the language of mdoc(7).
+/// The texts of a program's manual page that the help does not have, in the language of mdoc(7).
 package struct Manual: Sendable {
     /// The day of the last change, as mdoc(7) writes it.
     package let date: String

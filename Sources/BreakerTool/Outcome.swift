@@ -1,6 +1,6 @@
 /// The result of a search of the store.
 ///
-/// Not `Result`, which has the runtime look for a conformance; see `Environment`.
+/// Not `Result`, for which the runtime would search for a conformance; see `Environment`.
 package enum Outcome<Value> {
     case success(Value)
     case failure(Failure)

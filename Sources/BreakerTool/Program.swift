@@ -39,7 +39,7 @@ package struct Program: Sendable {
         self.manual = manual
     }
 
-    /// The options of every verb that this verb does not refuse.
+    /// The common options that this verb does not refuse.
     package func commonOptions(of verb: (any DescribedVerb.Type)?) -> [Option] {
         let refused = verb?.refusedOptions ?? []
         return self.commonOptions.filter { !refused.contains($0) }

@@ -16,7 +16,7 @@ extern long syscall(long, ...);
 #endif
 #endif
 
-// Weak: a program may also have a kept release of the library in it, which defines the same functions.
+// Weak: a program may also contain another release of the library, which defines the same functions.
 #define SHARED __attribute__((weak))
 
 SHARED int bs_sleep_on_bell(uint32_t *bell, uint32_t value, int64_t nanoseconds) {

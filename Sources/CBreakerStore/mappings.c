@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Weak: a program may also have a kept release of the library in it, which defines the same functions.
+// Weak: a program may also contain another release of the library, which defines the same functions.
 #define SHARED __attribute__((weak))
 #ifdef __linux__
 // The first use of dynamic thread-local memory may allocate it, which a handler must not do.
@@ -19,20 +19,20 @@
 
 // MARK: - The table of mappings
 
-enum { most_mappings = 1024, unit = 4096, count_bits = 28 };
+enum { max_mappings = 1024, unit = 4096, count_bits = 28 };
 
 // `range` is the number of the first unit, then the count of units. Both are in one word, so that the handler never
-// sees the start of one range with the size of another. 0 is a free place, 1 a place that is being filled.
+// sees the start of one range with the size of another. 0 is a free entry, 1 an entry that is being filled.
 typedef struct {
     uint64_t range;
     uint32_t *lost;
 } mapping;
-static mapping mappings[most_mappings];
+static mapping mappings[max_mappings];
 
-// Puts zeros in the place of a file. mmap does so in one step: the memory is never unmapped. Linux's mmap is a bare
+// Replaces a mapped file by zeros. mmap does so in one step: the memory is never unmapped. Linux's mmap is a bare
 // system call, and so is safe in handlers.
-static int blank(const mapping *place, uint64_t range) {
-    uint32_t *lost = __atomic_load_n(&place->lost, __ATOMIC_ACQUIRE);
+static int blank(const mapping *entry, uint64_t range) {
+    uint32_t *lost = __atomic_load_n(&entry->lost, __ATOMIC_ACQUIRE);
     // First: a thread that reads the zeros must be able to see that the mapping is lost.
     __atomic_store_n(lost, 1, __ATOMIC_SEQ_CST);
     void *start = (void *)(uintptr_t)((range >> count_bits) * unit);
@@ -43,7 +43,7 @@ static int blank(const mapping *place, uint64_t range) {
 // The faulting thread's mapping is in use, so its entry can't be reused during this search.
 static int blank_at(const void *address) {
     uint64_t number = (uint64_t)(uintptr_t)address / unit;
-    for (int i = 0; i < most_mappings; i++) {
+    for (int i = 0; i < max_mappings; i++) {
         uint64_t range = __atomic_load_n(&mappings[i].range, __ATOMIC_ACQUIRE);
         if (range <= 1 || number - (range >> count_bits) >= (range & ((1ull << count_bits) - 1))) continue;
         return blank(&mappings[i], range);
@@ -53,10 +53,11 @@ static int blank_at(const void *address) {
 
 static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 
-// In a child of fork: a thread of the parent may have had the mutex, and has no mapping here.
-static void begin_anew(void) {
+// Runs in a child of fork. A thread of the parent may have held the mutex, and does not exist here: so the mutex is
+// made new. The mapped files are left to the parent.
+static void reset_in_child(void) {
     installing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    for (int i = 0; i < most_mappings; i++) {
+    for (int i = 0; i < max_mappings; i++) {
         uint64_t range = __atomic_load_n(&mappings[i].range, __ATOMIC_ACQUIRE);
         if (range > 1) blank(&mappings[i], range);
         // A thread of the parent was about to fill the entry.
@@ -66,12 +67,12 @@ static void begin_anew(void) {
 
 // MARK: - The handler
 
-// The handlers that were in place before ours, oldest first. No entry is ever overwritten: a handler may be using it.
-enum { most_earlier = 8 };
-static struct sigaction earlier[most_earlier];
+// The handlers that were installed before ours, oldest first. No entry is ever overwritten: a handler may be using it.
+enum { max_earlier = 8 };
+static struct sigaction earlier[max_earlier];
 static int earlier_count;
 
-// The signal that this thread is handing on now. A handler that was put in place after ours may call ours again for the
+// The signal that this thread is passing on now. A handler that was installed after ours may call ours again for the
 // same signal, and the signal must then go to the handler before.
 typedef struct {
     const void *info;
@@ -104,8 +105,8 @@ __attribute__((noinline)) static void hand_on(int number, siginfo_t *info, void 
     // Same `info` and a deeper frame: an older handler has called this handler back, so the signal goes one further
     // down the list. A stale `current` (after longjmp) does no harm: a new signal's frame is not deeper.
     int level = current.info == info && frame < current.frame ? current.level + 1 : 0;
-    int place = __atomic_load_n(&earlier_count, __ATOMIC_ACQUIRE) - 1 - level;
-    const struct sigaction *before = place < 0 ? 0 : &earlier[place];
+    int index = __atomic_load_n(&earlier_count, __ATOMIC_ACQUIRE) - 1 - level;
+    const struct sigaction *before = index < 0 ? 0 : &earlier[index];
     int takes_info = before && before->sa_flags & SA_SIGINFO;
     if (!takes_info && (!before || before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN)) {
         // The kernel never ignores a fault, even if SIG_IGN is set: it kills.
@@ -134,41 +135,42 @@ static int is_ours(const struct sigaction *action) {
 
 static int remember(const struct sigaction *action) {
     int count = earlier_count;
-    if (count == most_earlier) return 0;
+    if (count == max_earlier) return 0;
     earlier[count] = *action;
     __atomic_store_n(&earlier_count, count + 1, __ATOMIC_RELEASE);
     return 1;
 }
 
-// Puts our handler on top of the present handler, unless that is ours. The present handler is remembered first: a
-// signal may come in between.
+// Installs our handler over the current one, unless that is ours. The current one is remembered first, because a signal
+// may arrive in between.
 static int install(void) {
-    struct sigaction present, ours, replaced;
-    if (sigaction(SIGBUS, 0, &present)) return 0;
-    if (is_ours(&present)) return 1;
-    if (!remember(&present)) return 0;
+    struct sigaction installed, ours, replaced;
+    if (sigaction(SIGBUS, 0, &installed)) return 0;
+    if (is_ours(&installed)) return 1;
+    if (!remember(&installed)) return 0;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = on_bus_error;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
     if (sigaction(SIGBUS, &ours, &replaced)) return 0;
-    if (memcmp(&replaced.sa_sigaction, &present.sa_sigaction, sizeof present.sa_sigaction) && !is_ours(&replaced)) {
+    int is_other = memcmp(&replaced.sa_sigaction, &installed.sa_sigaction, sizeof installed.sa_sigaction) != 0;
+    if (is_other && !is_ours(&replaced)) {
         remember(&replaced);
     }
     return 1;
 }
 
-static void guard_children(void) { pthread_atfork(0, 0, begin_anew); }
+static void install_child_handler(void) { pthread_atfork(0, 0, reset_in_child); }
 
 SHARED int bs_guard_mapping(void *start, size_t size, uint32_t *lost) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     uint64_t first = (uint64_t)(uintptr_t)start / unit, count = (size + unit - 1) / unit;
     if (first >> (64 - count_bits) || !count || count >> count_bits) return -1;
-    pthread_once(&once, guard_children);
+    pthread_once(&once, install_child_handler);
     pthread_mutex_lock(&installing);
-    int installed = install();
+    int is_installed = install();
     pthread_mutex_unlock(&installing);
-    for (int i = 0; installed && i < most_mappings; i++) {
+    for (int i = 0; is_installed && i < max_mappings; i++) {
         uint64_t none = 0;
         if (!__atomic_compare_exchange_n(&mappings[i].range, &none, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
         __atomic_store_n(&mappings[i].lost, lost, __ATOMIC_RELEASE);
@@ -178,17 +180,17 @@ SHARED int bs_guard_mapping(void *start, size_t size, uint32_t *lost) {
     return -1;
 }
 
-SHARED void bs_unguard_mapping(int place) { __atomic_store_n(&mappings[place].range, 0, __ATOMIC_SEQ_CST); }
+SHARED void bs_unguard_mapping(int guard) { __atomic_store_n(&mappings[guard].range, 0, __ATOMIC_SEQ_CST); }
 
 SHARED int bs_is_guard_installed(void) {
-    struct sigaction present;
-    return sigaction(SIGBUS, 0, &present) == 0 && is_ours(&present);
+    struct sigaction installed;
+    return sigaction(SIGBUS, 0, &installed) == 0 && is_ours(&installed);
 }
 
 // MARK: - Threads that block the signal
 
-// Whether this thread blocks SIGBUS: 0 not asked yet, 1 no, 2 yes. Asked once: a program that blocks signals does so
-// when the thread begins, and asking is a system call.
+// Whether this thread blocks SIGBUS: 0 unknown yet, 1 no, 2 yes. Read once: a program that blocks signals does so when
+// the thread starts, and each read is a system call.
 THREAD_LOCAL char blocks;
 
 SHARED int bs_begin_touching(void) {
@@ -212,7 +214,7 @@ SHARED void bs_end_touching(int was_blocked) {
 // MARK: - Room on the disk
 
 SHARED int bs_allocate(int descriptor, int64_t offset, int64_t size) {
-    if (bs_look_at_size_limit() < offset + size) return EFBIG;
+    if (bs_refresh_size_limit() < offset + size) return EFBIG;
 #ifdef __APPLE__
     fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, size, 0};
     if (fcntl(descriptor, F_PREALLOCATE, &store) == -1) return errno;

@@ -42,13 +42,13 @@ typedef struct {
 } bs_vfs;
 
 // The most regions of a private wal-index: each has 32 KiB and holds 4,096 frames of the log.
-enum { bs_most_regions = 64 };
+enum { bs_max_regions = 64 };
 
 // The wal-index of a connection that reads a log without one: it is in the connection's own memory, so no file is made
 // or locked. It lies behind the system's own file object, so that the system's methods find their fields.
 typedef struct {
     sqlite3_io_methods methods;
-    void *regions[bs_most_regions];
+    void *regions[bs_max_regions];
 } bs_private_index;
 
 static inline bs_private_index *bs_index_of(sqlite3_file *file) { return (bs_private_index *)file->pMethods; }
@@ -57,7 +57,7 @@ static inline int bs_private_map(sqlite3_file *file, int region, int size, int e
     (void)extend;
     *page = 0;
     // The code means "large file support is disabled"; no other limit of SQLite has this code.
-    if (region < 0 || region >= bs_most_regions) return SQLITE_NOLFS;
+    if (region < 0 || region >= bs_max_regions) return SQLITE_NOLFS;
     void **place = &bs_index_of(file)->regions[region];
     if (!*place) *place = calloc(1, (size_t)size);
     *page = *place;
@@ -67,7 +67,7 @@ static inline int bs_private_map(sqlite3_file *file, int region, int size, int e
 static inline int bs_private_unmap(sqlite3_file *file, int delete_file) {
     (void)delete_file;
     void **regions = bs_index_of(file)->regions;
-    for (int i = 0; i < bs_most_regions; i++) {
+    for (int i = 0; i < bs_max_regions; i++) {
         free(regions[i]);
         regions[i] = 0;
     }

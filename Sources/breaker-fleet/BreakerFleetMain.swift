@@ -12,9 +12,9 @@ import BreakerTool
 /// The program: everything that touches the real process.
 @main enum BreakerFleetMain {
     static func main() {
-        // The write itself finds that a reader, or a server, has gone.
+        // Ignored, because a write to a reader or server that is gone also fails with an error.
         signal(SIGPIPE, SIG_IGN)
-        // The same holds for a limit on file sizes (ulimit -f).
+        // The same is true of a write beyond the limit on file sizes (ulimit -f).
         signal(SIGXFSZ, SIG_IGN)
         let console = ProcessConsole()
         let code = run(
@@ -22,7 +22,7 @@ import BreakerTool
             environment: Environment(ofProcessFor: FleetProgram.program),
             console: console
         )
-        // A link's thread may still wait for a server that does not answer.
+        // Not `exit`: a link's thread may still wait for a server that does not answer.
         _exit(console.finish(code, of: FleetProgram.program).rawValue)
     }
 }

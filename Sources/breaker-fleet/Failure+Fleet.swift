@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerTool
 
 extension Failure {
-    /// The library's error about the server.
+    /// A failure of the program for an error of the library.
     init(_ error: FleetError, _ code: ExitCode = .failed) {
         self.init(code, error.message.escaped, hint: Self.advice(error))
     }
@@ -14,7 +14,7 @@ extension Failure {
         case .wrongSchema where error.message.contains("has no"):
             "'\(FleetProgram.name) schema apply', as the database's owner, makes the schema"
         case .refused where error.message.contains("42501"):
-            "'\(FleetProgram.name) schema check' tells what this user lacks"
+            "'\(FleetProgram.name) schema check' shows which rights this user lacks"
         // If no server is named, libpq looks for one on this host.
         case .unreachable where error.message.contains("on socket"):
             "name the server with --postgres, or in libpq's variables such as PGHOST"
@@ -24,7 +24,7 @@ extension Failure {
 }
 
 extension FleetServer {
-    /// Connects as the settings say.
+    /// Connects to the server of the settings.
     init(for settings: Settings, orEndWith code: ExitCode = .failed) throws(Failure) {
         let connection = try settings.connection()
         do throws(FleetError) {

@@ -31,7 +31,8 @@ enum FleetProgram {
         variables: Settings.variables + [
             (
                 "PGHOST",
-                "libpq's variables, such as PGPORT, PGUSER, PGDATABASE, PGSERVICE and PGPASSFILE, hold for what --postgres leaves out"
+                "libpq's variables, such as PGPORT, PGUSER, PGDATABASE, PGSERVICE and PGPASSFILE, apply to what --postgres "
+                    + "leaves out"
             ),
             ("NO_COLOR", "if it is set and not empty, nothing is coloured unless --color says so"),
             ("TERM", "with dumb nothing is coloured either"),
@@ -46,7 +47,8 @@ enum FleetProgram {
             purpose: "join the circuit breakers of several hosts",
             description: """
                 One such program runs on each host, or the hosts' services run the link themselves.
-                No call of a service waits for PostgreSQL; while it is away each host guards itself by its own file.
+                No call of a service waits for PostgreSQL; while it can't be reached, each host guards itself by
+                its own file.
 
                 """,
             files: """
@@ -69,7 +71,7 @@ protocol Verb: DescribedVerb {
     func run(in context: Context) throws(Failure) -> ExitCode
 }
 
-/// The console and the output's form for a verb.
+/// The console for a verb, and the form of its output.
 struct Context {
     let console: any Console
     let isJSON: Bool

@@ -7,27 +7,28 @@ extension Option {
     static let postgres = Option(
         "postgres", "CONNINFO",
         help:
-            "libpq's connection string or URI, without a password; what it leaves out, libpq's variables and files say")
-    static let fleet = Option("fleet", "NAME", help: "the fleet, whose hosts share circuits; 'default' without it")
+            "libpq's connection string or URI, without a password; libpq's variables and files add the rest")
+    static let fleet = Option("fleet", "NAME", help: "the fleet, whose hosts share circuits; without it 'default'")
     static let version = Option("version", help: "print the versions of the program, the schemas and SQLite")
 
     // Options of `run`.
     static let store = Option("store", "PATH", .file, help: "a store's file; may be given several times")
     static let host = Option(
         "host", "NAME", help: "what this host is called, unique for each file: with several files NAME/1, NAME/2 …")
-    static let circuits = Option("circuits", "PATTERN", help: "the circuits that are shared; all without it")
+    static let circuits = Option("circuits", "PATTERN", help: "the circuits that are shared; all by default")
     static let minimumHosts = Option(
-        "minimum-hosts", "N", help: "so many hosts must have failures before a circuit opens on all; 2 without it")
+        "minimum-hosts", "N", help: "how many hosts must have failures before a circuit opens on all; 2 by default")
     static let guardTime = Option(
         "guard", "DURATION",
-        help: "for how long beyond the fleet's end a host refuses calls if its link is dead; 10s without it")
+        help: "how much longer a host goes on refusing calls if its link is dead; 10s by default")
     static let lease = Option(
-        "lease", "DURATION", help: "for how long the right to probe is one host's; 5s without it")
+        "lease", "DURATION", help: "for how long one host alone may probe; 5s by default")
     static let noListen = Option(
-        "no-listen", help: "don't ask to be notified, as behind a pooler of transactions: others are heard each second")
+        "no-listen",
+        help: "don't use LISTEN, as behind a transaction pooler: other hosts' changes then take up to a second")
 }
 
-/// The options, and environment variables in place of options that were not given.
+/// The values of the options, or, for options that were not given, of environment variables.
 struct Settings {
     private let arguments: Arguments
     private let environment: Environment
@@ -42,7 +43,7 @@ struct Settings {
         self.environment = environment
     }
 
-    /// The variables, for the help.
+    /// The environment variables with their help texts.
     static var variables: [(name: String, help: String)] {
         self.options.map { option in
             let more: String =
@@ -51,7 +52,7 @@ struct Settings {
                 case .noListen: "; 1 or 0"
                 default: ""
                 }
-            return (self.variable(of: option), "as \(option.spelling), where that is not given\(more)")
+            return (self.variable(of: option), "used where \(option.spelling) is not given\(more)")
         }
     }
 
@@ -65,7 +66,7 @@ struct Settings {
 
     subscript(option: Option) -> String? { self.arguments[option] ?? self.variable(of: option) }
 
-    /// The name of a value in messages: the option, or the variable that has the value.
+    /// The name of a value in messages: its option, or its environment variable.
     private func name(of option: Option) -> String {
         self.arguments.has(option) ? "option '\(option.spelling)'" : Self.variable(of: option)
     }
@@ -87,7 +88,7 @@ struct Settings {
         return paths
     }
 
-    /// The connection string, which must have no password, because a process list would show it.
+    /// The connection string; throws if it has a password, which a process list would show.
     func connection() throws(Failure) -> String {
         let text = self[.postgres] ?? ""
         let holdsPassword: Bool
@@ -106,7 +107,9 @@ struct Settings {
 
     var fleetName: String { self[.fleet] ?? FleetLink.Configuration().fleet }
 
-    /// The configuration of a file's link; `number` is the file's place among several.
+    /// The configuration of a file's link.
+    ///
+    /// - Parameter number: the file's number if there are several files, else nil.
     func configuration(number: Int?) throws(Failure) -> FleetLink.Configuration {
         var configuration = FleetLink.Configuration()
         configuration.fleet = self.fleetName
@@ -149,7 +152,7 @@ struct Settings {
         }
     }
 
-    /// A message of the library, with this program's names of the settings.
+    /// A message of the library, with a setting's name replaced by that of the program's option.
     private func inOptions(_ message: String) -> String {
         let names: [(String, Option)] = [
             ("minimumHosts", .minimumHosts), ("guardTime", .guardTime), ("lease", .lease), ("circuits", .circuits),

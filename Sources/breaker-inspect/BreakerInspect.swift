@@ -11,13 +11,13 @@ import Darwin
 
 /// The program: everything that touches the real process.
 @main enum BreakerInspect {
-    /// Many times the memory that SQLite needs for a large store.
+    /// The limit of SQLite's memory: many times what a large store needs.
     private static let memoryOfSQLite: Int64 = 32 << 20
 
     static func main() {
-        // The write itself finds that a reader has gone: the rest of the output is dropped.
+        // Ignored, because a write without a reader also fails with an error: the rest of the output is dropped.
         signal(SIGPIPE, SIG_IGN)
-        // The same holds for a limit on file sizes (ulimit -f).
+        // The same is true of a write beyond the limit on file sizes (ulimit -f).
         signal(SIGXFSZ, SIG_IGN)
         Screen.handleSignals()
         SQLiteMemory.limit(to: Self.memoryOfSQLite)
@@ -27,7 +27,7 @@ import Darwin
             environment: Environment(ofProcessFor: Tool.program),
             console: console
         )
-        // All is written. The libraries would read code into memory only to clean up nothing.
+        // Not `exit`: everything is written, and the libraries would load code that has nothing to clean up.
         _exit(console.finish(code, of: Tool.program).rawValue)
     }
 }

@@ -19,9 +19,9 @@ struct Context {
     /// The option or variable that names the path.
     let pathSource: String
 
-    /// How long opening, and then a change, waits for other writers: longer than in a service, because a person waits.
+    /// How long an opening, and then a change, waits for other writers: longer than in a service, since a person waits.
     private static let patience = Duration.seconds(2)
-    /// Opening gives living workers two seconds to come to a new lock file.
+    /// An opening gives living workers two seconds to lock their bytes in a new lock file.
     private static let openingPatience = Duration.seconds(3)
 
     init(
@@ -45,7 +45,7 @@ struct Context {
 
     var now: Date { self.clock.wallTime }
 
-    /// A clock for waiting times, which is never set.
+    /// A monotonic clock, for waiting times.
     var uptime: Duration { self.clock.uptime }
 
     func path() throws(Failure) -> String {
@@ -55,14 +55,14 @@ struct Context {
         return path
     }
 
-    /// This context for another store.
+    /// A copy of this context for another store.
     func on(_ path: String) -> Context {
         var other = self
         other.givenPath = path
         return other
     }
 
-    /// Why this host does not reach others that share its circuits; nil without trouble.
+    /// Why this host does not reach other hosts that share its circuits; nil if it does, or shares none.
     var linkTrouble: String? {
         get throws(Failure) {
             guard let files = try? StoreFiles(path: try self.path()) else { return nil }
@@ -91,17 +91,17 @@ struct Context {
         return try body(store.watch())
     }
 
-    /// The library's error about the store, in the tool's words.
+    /// The failure for an error of the library about the store.
     func failure(_ error: BreakerStoreError, doing: String = "read") -> Failure {
         Failure(error, path: self.givenPath ?? "", doing: doing)
     }
 
-    /// Warns that the file is not what counts, if workers can't use it.
+    /// Warns that some workers don't obey the file, if they can't use it.
     func warn(of live: LiveWorkers) {
         if !self.isJSON, let notice = live.notice { self.console.writeError("\(Tool.name): \(notice)\n") }
     }
 
-    /// Writes a remark about all that stands above it.
+    /// Writes a remark below the output that it concerns.
     func writeFooter(_ text: String) {
         let lines = text.wrapped(to: self.console.width.map { max(40, $0) })
         self.console.write("\n" + lines.map { "\(self.style.paint($0, .bad))\n" }.joined())

@@ -10,12 +10,12 @@ import Darwin
 #endif
 
 extension Failure {
-    /// The library's error about the store at `path`.
+    /// The failure for an error of the library about the store at `path`.
     init(_ error: BreakerStoreError, path: String, doing: String) {
         let reason = error.message.isEmpty ? "\(error.code)" : error.message.escaped
         switch error.code {
         case .notFound:
-            // An empty file, or one whose making was cut short, is no store yet.
+            // An empty file, or one whose creation was cut short, is no store yet.
             let isThere = unsafe access(path, F_OK) == 0
             let degraded = LiveWorkers.countOfDegraded(at: path)
             let message = "cannot \(doing) \(path.quoted): \(isThere ? "it holds no store yet" : "no such file")"
@@ -45,7 +45,7 @@ extension Failure {
 }
 
 extension LiveWorkers {
-    /// What to do for workers whose file is not there.
+    /// The advice if workers have lost their file.
     static let adviceWithoutFile =
         "they create the file, and restore the holds that they know, as soon as they can write in its directory: look "
         + "at that directory's permissions, owner and disk"

@@ -32,13 +32,13 @@ enum Tool {
         exitCodes: [
             (.done, "done"),
             (.failed, "failed"),
-            (.declined, "you said no"),
+            (.declined, "you answered no"),
             (.notClosed, "check: some circuit is not closed"),
             (.noSuchCircuit, "no such circuit"),
             (.degraded, "check: all closed, but some worker is degraded"),
             (.usage, "wrong command line"),
             (.busy, "the store is busy"),
-            (.timedOut, "wait: the time was over"),
+            (.timedOut, "wait: timed out"),
             (.interrupted, "interrupted"),
         ],
         variables: [
@@ -73,8 +73,8 @@ enum Tool {
         fileList: [
             ("-wal", "SQLite's log: commits that are not in the file yet"),
             ("-shm", "the index of the log, which all processes map into memory"),
-            ("-lock", "who has the store open: a byte of it is locked for each"),
-            ("-board", "counters of the calls, which live no longer than the boot"),
+            ("-lock", "which processes have the store open: each has a byte of it locked"),
+            ("-board", "counters of the calls, valid until the host is rebooted"),
         ].map { (macros: "Pa \(Mdoc.argument("PATH" + $0.0))", help: $0.1) },
         seeAlso: ["sqlite3 1"]
     )

@@ -34,7 +34,8 @@ import Testing
         ("postgresql://a:1,b:2,c:3/x", ["a:1", "b:2", "c:3"]), ("host=a,b port=1,2,3", ["a,b:1,2,3"]), ("", [":"]),
     ]) func eachServerStandsForItself(_ text: String, _ expected: [String]) throws {
         let servers = try ConnectionSettings(parsing: text).servers.map { settings in
-            ["host", "port"].map { word in settings.first { $0.keyword == word }?.value ?? "" }.joined(separator: ":")
+            ["host", "port"].map { command in settings.first { $0.keyword == command }?.value ?? "" }.joined(
+                separator: ":")
         }
         #expect(servers == expected)
     }

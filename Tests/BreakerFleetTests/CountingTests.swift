@@ -78,8 +78,8 @@ import Testing
         #expect(try self.count(registers, window: .max)?.failures == 1)
         #expect(try self.count(registers, window: .min) != nil)
         try registers.push(sums: [.init(circuit: "x", failed: .init(calls: .max, bad: .min), slow: nil)])
-        let share = LinkedCircuit.Share(share: 0.5, minimumCalls: 1, window: .max)
-        #expect(try registers.count([.init(circuit: "x", failureShare: share)])["x"]?.failed.bad == 0)
+        let share = LinkedCircuit.Rate(share: 0.5, minimumCalls: 1, window: .max)
+        #expect(try registers.count([.init(circuit: "x", failureRate: share)])["x"]?.failed.bad == 0)
     }
 
     @Test func sumsOfTheHostsAddUp() async throws {
@@ -88,8 +88,8 @@ import Testing
             try database.registers(host: "a"), try database.registers(host: "b"), try database.registers(host: "c")
         )
         let generation = try a.make("x")
-        let share = LinkedCircuit.Share(share: 0.5, minimumCalls: 1, window: Self.minute)
-        let wanted = [Registers.Wanted(circuit: "x", failureShare: share, slowShare: share)]
+        let share = LinkedCircuit.Rate(share: 0.5, minimumCalls: 1, window: Self.minute)
+        let wanted = [Registers.Wanted(circuit: "x", failureRate: share, slowRate: share)]
         try a.push(sums: [.init(circuit: "x", failed: .init(calls: 1, bad: 1), slow: .init(calls: 1, bad: 1))])
         try a.push(sums: [.init(circuit: "x", failed: .init(calls: 10, bad: 4), slow: .init(calls: 20, bad: 0))])
         try b.push(sums: [.init(circuit: "x", failed: .init(calls: 5, bad: 5), slow: .init(calls: 5, bad: 2))])

@@ -6,18 +6,19 @@ import Testing
 /// What a link decides about words with damaged stamps.
 @Suite struct DamagedWordTests {
     private static let time: Int64 = 1 << 50
-    private static let damaged = LinkWord(
-        kind: .hold, number: 1, saidAt: Self.time + LinkWord.longestLead + 1, hold: .open, by: "mallory")
-    private static let sound = LinkWord(kind: .hold, number: 2, saidAt: Self.time - 5, age: 5, hold: .closed, by: "ann")
+    private static let damaged = OperatorCommand(
+        kind: .hold, number: 1, lamportTime: Self.time + OperatorCommand.maxLead + 1, hold: .open, by: "mallory")
+    private static let sound = OperatorCommand(
+        kind: .hold, number: 2, lamportTime: Self.time - 5, age: 5, hold: .closed, by: "ann")
 
-    private static func file(_ words: [LinkWord]) -> LinkedCircuit {
+    private static func file(_ commands: [OperatorCommand]) -> LinkedCircuit {
         LinkedCircuit(
-            name: "a", epoch: 7, state: .closed, recovery: 30_000_000, longestRecovery: 600_000_000, words: words)
+            name: "a", epoch: 7, state: .closed, recovery: 30_000_000, longestRecovery: 600_000_000, commands: commands)
     }
 
-    private static func register(_ words: [LinkWord] = [], damaged: [LinkWord.Kind] = []) -> Register {
+    private static func register(_ commands: [OperatorCommand] = [], damaged: [OperatorCommand.Kind] = []) -> Register {
         Register(
-            name: "a", generation: 9, state: .closed, age: 4_000_000, words: words, damagedWords: damaged)
+            name: "a", generation: 9, state: .closed, age: 4_000_000, commands: commands, damagedCommands: damaged)
     }
 
     private static func next(_ link: inout CircuitLink, _ file: LinkedCircuit, at now: Int64 = 0) -> CircuitLink.Step? {
@@ -47,7 +48,7 @@ import Testing
         #expect(
             Self.next(&link, Self.file([Self.damaged]))
                 == .order(
-                    .obey(Self.sound, leavesTrip: false, serverTime: Self.time), by: "fleet: ann", reason: nil))
+                    .obey(Self.sound, keepsTrip: false, serverTime: Self.time), by: "fleet: ann", reason: nil))
     }
 
     /// A link of 0.5.0 writes its damaged word again as often as this link replaces it.
@@ -58,8 +59,8 @@ import Testing
         link.learn(damaged, at: 0)
         for round in 0..<3 as Range<Int64> {
             let now = round * 1_000_000
-            #expect(Self.next(&link, file, at: now) == .request(.tell(Self.sound)))
-            link.done(.tell(Self.sound), .accepted(generation: 9), file, at: now)
+            #expect(Self.next(&link, file, at: now) == .request(.send(Self.sound)))
+            link.done(.send(Self.sound), .accepted(generation: 9), file, at: now)
             #expect(Self.next(&link, file, at: now) == nil)
             link.learn(damaged, at: now)
             #expect(Self.next(&link, file, at: now + 999_999) == nil)
@@ -67,8 +68,8 @@ import Testing
         }
         // A word that is only older is replaced at once.
         var older = Self.sound
-        older.saidAt = Self.time - 6
+        older.lamportTime = Self.time - 6
         link.learn(Self.register([older]), at: 2_000_001)
-        #expect(Self.next(&link, file, at: 2_000_001) == .request(.tell(Self.sound)))
+        #expect(Self.next(&link, file, at: 2_000_001) == .request(.send(Self.sound)))
     }
 }

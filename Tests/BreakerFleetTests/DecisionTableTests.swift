@@ -20,7 +20,7 @@ import Testing
                 failures: [.init(key: .init(worker: 1, number: 1), age: 5_000_000)],
                 transition: newest.map { event($0, $0 == .probing ? nil : by) },
                 trip: trip.map { _ in event(.tripped, by) },
-                words: isHeld ? [Self.hold] : [])
+                commands: isHeld ? [Self.hold] : [])
         }
         return [false, true].flatMap { isHeld in
             let held = isHeld ? ", held" : ""
@@ -40,10 +40,11 @@ import Testing
     }()
 
     /// The newest, where it is known.
-    private static let hold = LinkWord(kind: .hold, number: 1, saidAt: 7, age: 1_000_000, hold: .open, by: "ann")
+    private static let hold = OperatorCommand(
+        kind: .hold, number: 1, lamportTime: 7, age: 1_000_000, hold: .open, by: "ann")
 
-    private static func reset(age: Int64) -> LinkWord {
-        LinkWord(kind: .reset, number: 2, saidAt: 6, age: age, by: "ann")
+    private static func reset(age: Int64) -> OperatorCommand {
+        OperatorCommand(kind: .reset, number: 2, lamportTime: 6, age: age, by: "ann")
     }
 
     private static let registers: [(name: String, register: Register)] = {
@@ -54,11 +55,11 @@ import Testing
         open.openFor = 30_000_000
         open.trips = 1
         var reset = closed
-        reset.words = [Self.reset(age: 4_000_000)]
+        reset.commands = [Self.reset(age: 4_000_000)]
         reset.by = "ann"
         var late = reset
         late.age = 1_000_000
-        late.words = [Self.reset(age: 1_000_000)]
+        late.commands = [Self.reset(age: 1_000_000)]
         var due = open
         due.left = 0
         var taken = due
@@ -75,7 +76,7 @@ import Testing
         return plain
             + plain.map { name, register in
                 var register = register
-                register.words.append(Self.hold)
+                register.commands.append(Self.hold)
                 return ("\(name), held", register)
             }
     }()
@@ -85,9 +86,9 @@ import Testing
         link.learn(register, at: 1_000)
         switch link.next(file, nil, at: 1_000, serverTime: nil, draw: 0) {
         case nil: return "-"
-        case .order(.obey(let word, let leavesTrip, _), _, _):
-            return "obeys \(word.kind)" + (leavesTrip ? ", leaves the trip" : "")
-        case .request(.tell(let word)): return "tells \(word.kind)"
+        case .order(.obey(let command, let keepsTrip, _), _, _):
+            return "obeys \(command.kind)" + (keepsTrip ? ", leaves the trip" : "")
+        case .request(.send(let command)): return "tells \(command.kind)"
         case .order(let order, _, _): return "\(order)".replacing("BreakerStore.HoldState", with: "")
         case .request(let request): return "\(request)".replacing("BreakerFleet.Request.", with: "")
         }

@@ -29,8 +29,8 @@ import Testing
     }
 
     @Test func textsOfAServerAreCutAndOnOneLine() {
-        #expect(ServerText.told("a\nb\u{1B}[31m") == "a\\u{A}b\\u{1B}[31m")
-        #expect(ServerText.told(String(repeating: "é\u{301}", count: 9_000)).unicodeScalars.count == 1_000)
+        #expect(ServerText.shown("a\nb\u{1B}[31m") == "a\\u{A}b\\u{1B}[31m")
+        #expect(ServerText.shown(String(repeating: "é\u{301}", count: 9_000)).unicodeScalars.count == 1_000)
     }
 }
 #endif

@@ -16,39 +16,39 @@ import Testing
         #expect(new > generation)
         let register = try #require(try registers.one("x"))
         #expect(register.state == .closed && register.trips == 0 && register.hold == nil)
-        #expect(register.word(.reset)?.by == "ann" && register.word(.reset)?.reason == "drill")
+        #expect(register.command(.reset)?.by == "ann" && register.command(.reset)?.reason == "drill")
         #expect(register.by == "ann" && register.reason == "drill" && register.left == 0 && register.openFor == 0)
     }
 
     /// Telling a word twice, as each link does that does not know of the other, changes nothing.
-    @Test func eachWordCountsOnce() async throws {
+    @Test func eachCommandCountsOnce() async throws {
         let database = try await TestDatabase()
         let registers = try database.registers(host: "a")
         _ = try registers.make("x")
-        let hold = try registers.word(.hold(.open, for: nil))
-        #expect(try registers.perform(.tell(hold), on: "x") != .refused)
+        let hold = try registers.command(.hold(.open, for: nil))
+        #expect(try registers.perform(.send(hold), on: "x") != .refused)
         let before = try registers.one("x")?.generation
-        #expect(try database.registers(host: "b").perform(.tell(hold), on: "x") == .refused)
+        #expect(try database.registers(host: "b").perform(.send(hold), on: "x") == .refused)
         // Words and generations say nothing about each other.
         #expect(try registers.one("x")?.generation == before)
         #expect(try registers.say(.release, on: "x") != .refused)
-        #expect(try registers.perform(.tell(hold), on: "x") == .refused)
+        #expect(try registers.perform(.send(hold), on: "x") == .refused)
         #expect(try registers.one("x")?.hold == nil)
         // One that found no register is not lost.
-        let reset = try registers.word(.reset)
-        #expect(try registers.perform(.tell(reset), on: "later") == .refused)
+        let reset = try registers.command(.reset)
+        #expect(try registers.perform(.send(reset), on: "later") == .refused)
         _ = try registers.make("later")
-        #expect(try registers.perform(.tell(reset), on: "later") != .refused)
+        #expect(try registers.perform(.send(reset), on: "later") != .refused)
     }
 
     /// Of words of the same time the number decides, in whichever order they come.
     @Test(arguments: [[1, 2], [2, 1]] as [[Int64]]) func ofEqualTimesTheNumberDecides(order: [Int64]) async throws {
         let registers = try await TestDatabase().registers(host: "a")
         _ = try registers.make("x")
-        var word = try registers.word(.hold(.open, for: nil))
+        var command = try registers.command(.hold(.open, for: nil))
         for number in order {
-            (word.number, word.by) = (number, "\(number)")
-            _ = try registers.perform(.tell(word), on: "x")
+            (command.number, command.by) = (number, "\(number)")
+            _ = try registers.perform(.send(command), on: "x")
         }
         #expect(try registers.one("x")?.hold?.by == "2")
     }
@@ -69,7 +69,7 @@ import Testing
         _ = try registers.make("x")
         #expect(try registers.say(.reset, age: 7_200_000_000, on: "x") != .refused)
         let register = try #require(try registers.one("x"))
-        #expect(register.age >= 7_200_000_000 && register.word(.reset)?.age ?? 0 >= 7_200_000_000)
+        #expect(register.age >= 7_200_000_000 && register.command(.reset)?.age ?? 0 >= 7_200_000_000)
     }
 
     @Test func aHoldLastsAndIsReleased() async throws {
@@ -85,7 +85,7 @@ import Testing
         #expect(try registers.say(.release, on: "x") != .refused)
         let register = try #require(try registers.one("x"))
         #expect(register.hold == nil)
-        #expect(register.word(.hold)?.by == "ann" && register.word(.hold)?.reason == "drill")
+        #expect(register.command(.hold)?.by == "ann" && register.command(.hold)?.reason == "drill")
         #expect(try registers.say(.hold(.open, for: 0), on: "x") != .refused)
         #expect(try registers.one("x")?.hold == nil)
         #expect(try registers.one("x")?.state == .closed)
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// The server carries out a statement that its client gave up, however late: a word has its own time.
-    @Test func theLatestWordCounts() async throws {
+    @Test func theLatestCommandCounts() async throws {
         let registers = try await TestDatabase().registers(host: "a")
         _ = try registers.make("x")
         #expect(try registers.say(.release, age: 60_000_000, on: "x") != .refused)
@@ -154,16 +154,16 @@ import Testing
     }
 
     /// Somebody has set the server's clock forward and back: the word stays, and a later one beats it.
-    @Test func aWordFromTheFutureIsBeatenByALaterOne() async throws {
+    @Test func aCommandFromTheFutureIsBeatenByALaterOne() async throws {
         let registers = try await TestDatabase().registers(host: "a")
         _ = try registers.make("x")
-        var word = try registers.word(.hold(.open, for: 60_000_000))
-        word.saidAt = (word.saidAt ?? 0) + 3_600_000_000
-        #expect(try registers.perform(.tell(word), on: "x") != .refused)
+        var command = try registers.command(.hold(.open, for: 60_000_000))
+        command.lamportTime = (command.lamportTime ?? 0) + 3_600_000_000
+        #expect(try registers.perform(.send(command), on: "x") != .refused)
         #expect(try registers.one("x")?.hold?.left == 60_000_000)
         #expect(try registers.say(.release, on: "x") == .refused)
-        (word.hold, word.saidAt) = (nil, (word.saidAt ?? 0) + 1)
-        #expect(try registers.perform(.tell(word), on: "x") != .refused)
+        (command.hold, command.lamportTime) = (nil, (command.lamportTime ?? 0) + 1)
+        #expect(try registers.perform(.send(command), on: "x") != .refused)
         #expect(try registers.one("x")?.hold == nil)
     }
 
@@ -189,8 +189,8 @@ import Testing
         _ = try registers.make("x")
         let text = "'; DROP SCHEMA fleet; --\0\u{1F600}" + String(repeating: "x", count: 5_000)
         // Said in 1970, but the register has been closed for ever.
-        let word = LinkWord(kind: .reset, number: .max, saidAt: 0, age: .max, by: text)
-        #expect(try registers.perform(.tell(word), on: "x") != .refused)
+        let command = OperatorCommand(kind: .reset, number: .max, lamportTime: 0, age: .max, by: text)
+        #expect(try registers.perform(.send(command), on: "x") != .refused)
         let register = try #require(try registers.one("x"))
         #expect(register.by?.hasPrefix("'; DROP SCHEMA fleet; --\u{FFFD}\u{1F600}xxx") == true)
         #expect(register.by?.unicodeScalars.count == 1_000)

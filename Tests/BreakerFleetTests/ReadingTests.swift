@@ -77,11 +77,11 @@ import Testing
         #expect(register.openFor == 60_000_000)
         #expect(try registers.perform(.elect(generation: generation), on: "x") != .refused)
         // People are heard as before: what is said is later than all that the host has heard.
-        let newest = try #require(register.word(.hold)?.saidAt)
+        let newest = try #require(register.command(.hold)?.lamportTime)
         for (index, saying) in [Saying.hold(.open, for: nil), .release, .reset].enumerated() {
-            var word = try registers.word(saying)
-            word.saidAt = max(word.saidAt ?? 0, newest + 1 + Int64(index))
-            #expect(try registers.perform(.tell(word), on: "x") != .refused)
+            var command = try registers.command(saying)
+            command.lamportTime = max(command.lamportTime ?? 0, newest + 1 + Int64(index))
+            #expect(try registers.perform(.send(command), on: "x") != .refused)
         }
         // A new span has its length.
         _ = try registers.makeOpen("y", for: 60_000_000)
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Words with damaged stamps: the register has no such word.
-    private static let damagedWords = [
+    private static let damagedCommands = [
         "hold_said = 9007199254740993, hold_number = 1", "reset_said = 9223372036854775807, reset_number = 1",
         "reset_said = NULL, reset_number = 5", "reset_said = 5, reset_number = NULL",
         "reset_said = -5, reset_number = -5",
@@ -118,7 +118,7 @@ import Testing
     @Test func badValuesDoNoHarm() async throws {
         let registers = try await TestDatabase().registers(host: "a")
         try Self.dropChecks(registers.connection)
-        for (values, isRead) in Self.badValues + Self.damagedWords.map({ ($0, true) }) {
+        for (values, isRead) in Self.badValues + Self.damagedCommands.map({ ($0, true) }) {
             try registers.connection.run("DELETE FROM fleet.circuit")
             let generation = try registers.makeOpen("x")
             _ = try registers.make("sound")
@@ -130,7 +130,7 @@ import Testing
             for request in [
                 Request.elect(generation: generation), .renew(generation: generation),
                 .verdict(generation: generation, .closed, isElected: false),
-                .tell(try registers.word(.reset)), .tell(try registers.word(.hold(.open, for: 5))),
+                .send(try registers.command(.reset)), .send(try registers.command(.hold(.open, for: 5))),
             ] {
                 do throws(FleetError) { _ = try registers.perform(request, on: "x") } catch {
                     #expect(error.code == .unavailable, "\(values)")
@@ -149,9 +149,9 @@ import Testing
         #expect(register.lease.map { (1...FleetLimits.duration).contains($0.left) } ?? true, "\(values)")
         #expect((register.reason?.utf8.count ?? 0) <= 1_000, "\(values)")
         #expect(register.by?.contains("\n") != true, "\(values)")
-        let isDamaged = Self.damagedWords.contains(values)
-        #expect(register.damagedWords.count == (isDamaged ? 1 : 0), "\(values)")
-        #expect(register.words.isEmpty || !isDamaged, "\(values)")
+        let isDamaged = Self.damagedCommands.contains(values)
+        #expect(register.damagedCommands.count == (isDamaged ? 1 : 0), "\(values)")
+        #expect(register.commands.isEmpty || !isDamaged, "\(values)")
     }
 
     static func dropChecks(_ connection: ServerConnection) throws {

@@ -59,7 +59,7 @@ import Testing
         #expect(try a.perform(.elect(generation: closed), on: "closed") == .refused)
     }
 
-    @Test func aLeaseIsRenewedAndGivenBackByItsHostAlone() async throws {
+    @Test func aLeaseIsRenewedAndReturnedByItsHostAlone() async throws {
         let database = try await TestDatabase()
         let (a, b) = (try database.registers(host: "a"), try database.registers(host: "b"))
         let generation = try a.makeOpen("x", for: 0)
@@ -144,13 +144,13 @@ import Testing
         try b.listen()
         let generation = try a.makeOpen("x y", for: 0)
         #expect(try b.connection.wait(for: .hangLimit, orWoken: wakeUp) == .server)
-        #expect(b.told(by: b.connection.takeNotifications()) == ["x y"])
+        #expect(b.changed(by: b.connection.drainNotifications()) == ["x y"])
         // The right to probe is told to nobody.
         #expect(try a.perform(.elect(generation: generation), on: "x y") != .refused)
         #expect(try b.connection.wait(for: .milliseconds(100), orWoken: wakeUp) == .time)
-        #expect(try database.registers(host: "c", fleet: "other").told(by: ["default\u{1F}x"]) == [])
-        #expect(b.told(by: ["default\u{1F}x", "default"]) == nil)
-        #expect(b.told(by: [""]) == nil)
+        #expect(try database.registers(host: "c", fleet: "other").changed(by: ["default\u{1F}x"]) == [])
+        #expect(b.changed(by: ["default\u{1F}x", "default"]) == nil)
+        #expect(b.changed(by: [""]) == nil)
         #expect(b.payload(for: String(repeating: "x", count: 8_000)) == "default")
         let long = Registers(a.connection, fleet: String(repeating: "f", count: 8_000), host: "a")
         #expect(long.payload(for: "x").isEmpty)

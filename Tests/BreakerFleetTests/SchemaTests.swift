@@ -96,17 +96,17 @@ import Testing
         _ = try b.beat(copy, reading: [])
     }
 
-    @Test func whatIsRefusedToALinkIsToldToAll() async throws {
+    @Test func whatIsRefusedToALinkIsReportedToAll() async throws {
         let registers = try await TestDatabase().registers(host: "a")
         var link = Registers.Link(session: 1, file: "7", program: "p")
-        link.trouble = "does not tell: no"
+        link.trouble = "can't send a change to the server: no"
         _ = try registers.beat(link, reading: [])
-        #expect(try registers.hosts().map(\.trouble) == ["does not tell: no"])
+        #expect(try registers.hosts().map(\.trouble) == ["can't send a change to the server: no"])
         // Since it began, whatever the link says of it by now.
         try registers.connection.run("UPDATE fleet.link SET trouble_since = trouble_since - 60000000")
-        link.trouble = "does not obey: neither"
+        link.trouble = "can't apply a command from the other hosts: neither"
         _ = try registers.beat(link, reading: [])
-        #expect(try registers.hosts().map(\.trouble) == ["does not obey: neither"])
+        #expect(try registers.hosts().map(\.trouble) == ["can't apply a command from the other hosts: neither"])
         #expect(try registers.hosts().allSatisfy { $0.troubleFor ?? 0 >= 60_000_000 })
         link.trouble = nil
         _ = try registers.beat(link, reading: [])
@@ -114,7 +114,7 @@ import Testing
         #expect(try registers.hosts().map(\.troubleFor) == [nil])
     }
 
-    @Test func differingRulesAreTold() async throws {
+    @Test func differingRulesAreReported() async throws {
         let database = try await TestDatabase()
         let hosts = try ["a", "b", "c"].map { try database.registers(host: $0) }
         func beat(_ number: Int, _ rules: ByName<String>?) throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerFleet
 
 @Suite struct ServerClockTests {
-    @Test func theAnswerThatCameSoonestTellsMost() {
+    @Test func theAnswerThatCameSoonestSaysMost() {
         var clock = ServerClock()
         #expect(clock.time(at: 5) == nil)
         for (time, sent) in [(1_050, 50), (1_110, 100), (1_240, 200)] as [(Int64, Int64)] {

@@ -83,7 +83,7 @@ import Testing
         try listener.run("LISTEN fleet")
         try other.run("SELECT pg_notify('fleet', 'a')")
         #expect(try listener.wait(for: .hangLimit, orWoken: wakeUp) == .server)
-        #expect(listener.takeNotifications() == ["a"])
+        #expect(listener.drainNotifications() == ["a"])
         #expect(try listener.wait(for: .milliseconds(1), orWoken: wakeUp) == .time)
         wakeUp.wake()
         wakeUp.wake()
@@ -93,7 +93,7 @@ import Testing
         try other.run("SELECT pg_notify('fleet', number::text) FROM generate_series(1, 9) AS number")
         try listener.run("SELECT 1")
         while listener.notifications.count < 4, try listener.wait(for: .hangLimit, orWoken: wakeUp) == .server {}
-        #expect(listener.takeNotifications() == ["1", "2", "3", ""])
+        #expect(listener.drainNotifications() == ["1", "2", "3", ""])
     }
 
     @Test func noticesThatTheServerIsGone() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// What a person is told of a fleet, and of the schema.
 @Suite(.timeLimit(.minutes(10))) struct StatusTests {
-    @Test func tellsHostsAndRegisters() async throws {
+    @Test func showsHostsAndRegisters() async throws {
         let database = try await TestDatabase()
         let server = try FleetServer(connection: database.connection)
         #expect(try server.status(of: "default").hosts.isEmpty)
@@ -37,7 +37,7 @@ import Testing
         #expect(try server.status(of: "another").circuits.isEmpty)
     }
 
-    @Test func rowsOfAnybodyAreTold() async throws {
+    @Test func rowsOfAnybodyAreReported() async throws {
         let database = try await TestDatabase()
         try database.connect().run(
             """
@@ -65,7 +65,7 @@ import Testing
         #expect(#expect(throws: FleetError.self) { try server.makeSchema() }?.code == .wrongSchema)
     }
 
-    @Test func whatARoleLacksIsTold() async throws {
+    @Test func whatARoleLacksIsReported() async throws {
         let database = try await TestDatabase()
         let owner = try database.connect()
         let role = "lacks_\(database.name)"

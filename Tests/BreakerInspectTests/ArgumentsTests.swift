@@ -13,18 +13,18 @@ import Testing
     static let wrong: [Wrong] = [
         .init(line: ["lst"], talk: "unknown verb 'lst'\nhint: did you mean 'list'?"),
         .init(
-            line: ["frobnicate"], talk: "unknown verb 'frobnicate'\nhint: 'breaker-inspect help' tells what there is"),
+            line: ["frobnicate"], talk: "unknown verb 'frobnicate'\nhint: 'breaker-inspect help' shows what there is"),
         .init(
-            line: ["a\u{1B}[2J"], talk: "unknown verb 'a\\u{1B}[2J'\nhint: 'breaker-inspect help' tells what there is"),
+            line: ["a\u{1B}[2J"], talk: "unknown verb 'a\\u{1B}[2J'\nhint: 'breaker-inspect help' shows what there is"),
         .init(
             line: ["list", "--sotre", "x"],
             talk: "unknown option '--sotre' for 'list'\nhint: did you mean '--store'?"),
         .init(
             line: ["list", "--yes"],
-            talk: "unknown option '--yes' for 'list'\nhint: 'breaker-inspect help list' tells what there is"),
+            talk: "unknown option '--yes' for 'list'\nhint: 'breaker-inspect help list' shows what there is"),
         .init(
             line: ["list", "--store"],
-            talk: "option '--store' needs a value\nhint: 'breaker-inspect help list' tells what there is"),
+            talk: "option '--store' needs a value\nhint: 'breaker-inspect help list' shows what there is"),
         .init(line: ["list", "--store="], talk: "the value of '--store' is empty\n"),
         .init(line: ["list", "--json=1"], talk: "option '--json' takes no value\n"),
         .init(
@@ -69,7 +69,7 @@ import Testing
     ]
 
     /// There is no store either: a line that the verb takes would end with another code.
-    @Test(arguments: Self.unreadable) func isRefusedBeforeAStoreIsLookedFor(line: String) {
+    @Test(arguments: Self.unreadable) func isRefusedBeforeAStoreIsSearched(line: String) {
         let console = RecordingConsole()
         let words = line.split(separator: " ").map { String($0) }
         #expect(run(arguments: words, environment: ["BREAKER_STORE": "/nowhere/x.db"], console: console) == .usage)
@@ -104,7 +104,7 @@ import Testing
         #expect(!arguments.has(.asName))
     }
 
-    @Test func saysWhatThereIsToSomebodyWhoSaidNothing() {
+    @Test func withoutArgumentsItSaysWhatThereIs() {
         let console = RecordingConsole()
         #expect(run(arguments: [], environment: [:], console: console) == .usage)
         #expect(console.output.isEmpty)

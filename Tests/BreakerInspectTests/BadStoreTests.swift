@@ -30,7 +30,7 @@ import Testing
     @Test(
         arguments: Kind.allCases,
         ["list", "reset a", "reset --all --yes", "doctor", "wait a --for open", "list --watch", "history --follow"])
-    func isToldAndLeftAlone(kind: Kind, line: String) throws {
+    func isReportedAndLeftAlone(kind: Kind, line: String) throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }

@@ -22,8 +22,8 @@ import Testing
 
     static let faults: [(line: String, status: String, finding: String)] = [
         ("rm \"$BREAKER_STORE-board\"", "note", "there is none: "),
-        ("rm \"$BREAKER_STORE-board\"; mkdir -m 0600 \"$BREAKER_STORE-board\"", "wrong", "it is no board: "),
-        ("head -c 70000 /dev/zero >\"$BREAKER_STORE-board\"", "wrong", "it is no board: "),
+        ("rm \"$BREAKER_STORE-board\"; mkdir -m 0600 \"$BREAKER_STORE-board\"", "wrong", "it is not a board: "),
+        ("head -c 70000 /dev/zero >\"$BREAKER_STORE-board\"", "wrong", "it is not a board: "),
         ("chmod 0644 \"$BREAKER_STORE-board\"", "ok", "it is in place"),
     ]
 
@@ -45,7 +45,7 @@ import Testing
         let line = "cp '\(other.path)-board' \"$BREAKER_STORE-board\""
         try #require(try Child.shell(line, store: shop.path).code == 0)
         let found = try self.finding(shop)
-        #expect(found.status == "note" && found.finding.hasPrefix("it is of another boot or another "), "\(found)")
+        #expect(found.status == "note" && found.finding.hasPrefix("it belongs to another boot or another "), "\(found)")
         shop.store.close()
         #expect(try self.finding(shop).status == "ok")
     }
@@ -62,19 +62,19 @@ import Testing
             clock.advance(by: .seconds(5))
             try await Task.sleep(for: .milliseconds(10))
         }
-        #expect(try self.finding(shop).finding.hasPrefix("it is no board"))
+        #expect(try self.finding(shop).finding.hasPrefix("it is not a board"))
         try #require(try Child.shell("rmdir \"$BREAKER_STORE-board\"", store: shop.path).code == 0)
         clock.advance(by: .seconds(5))
         try shop.circuit("together", failures: 1)
         let found = try self.finding(shop)
-        #expect(found.status == "note" && found.finding.contains("calls of 'alone' by themselves"), "\(found)")
+        #expect(found.status == "note" && found.finding.contains("calls of 'alone' in their own memory"), "\(found)")
         withExtendedLifetime(alone) { shop.store.close() }
         #expect(try self.finding(shop).status == "ok")
     }
 
     // MARK: - Degraded workers
 
-    @Test func tellsWhoIsDegraded() async throws {
+    @Test func showsWhoIsDegraded() async throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock, busyTimeout: .milliseconds(1))
         try shop.circuit("a", failures: 1)

@@ -99,7 +99,7 @@ import Testing
             lines[place].hasSuffix(
                 "'\(shop.path)': it is not an SQLite database, or is damaged; services that start now refuse it"))
         #expect(
-            lines[place + 1] == "-> if it was the store: 'breaker-inspect set-aside' moves it away, and they begin a "
+            lines[place + 1] == "-> if it was the store: 'breaker-inspect set-aside' moves it away, and they start a "
                 + "new one; else correct the path")
         #expect(try SchemaTests.schema().complaints(about: shop.inspect("doctor", "--json").output, as: "doctor") == [])
     }
@@ -110,7 +110,7 @@ import Testing
         shop.store.close()
         try Data("not a database".utf8).write(to: URL(fileURLWithPath: shop.path))
         let output = shop.inspect("doctor").output
-        #expect(output.contains("the next service that opens it moves it away, and begins a new one"))
+        #expect(output.contains("the next service that opens it moves it away, and starts a new one"))
         let service = try CircuitStore(path: shop.path, configuration: shop.configuration)
         service.close()
         #expect(Directory.names(in: shop.directory.path).contains { $0.hasPrefix("shop.db.corrupt-") })
@@ -141,7 +141,7 @@ import Testing
         let names = Directory.names(in: shop.directory.path)
         let (code, _, talk) = shop.inspect("set-aside", "--yes", "--store", path)
         #expect(code == .failed)
-        #expect(talk.contains("lie beside a store"), "\(talk)")
+        #expect(talk.contains("is only a part of a store"), "\(talk)")
         #expect(Directory.names(in: shop.directory.path) == names)
     }
 }

@@ -40,7 +40,7 @@ import Testing
                 + "others from writing\nhint: wait until its transaction is over, or end it\n")
     }
 
-    @Test func changesNothingAndLetsLook() async throws {
+    @Test func changesNothingAndLetsReadersRead() async throws {
         let shops = try Self.locks.map { _ in try Shop(clock: SystemHostClock()) }
         var holders: [LockHolder] = []
         for (shop, statements) in zip(shops, Self.locks) {

@@ -28,7 +28,7 @@ import Testing
         #expect(talk.split(separator: "\n").count == 2)
     }
 
-    @Test func tellsItInJSON() throws {
+    @Test func showsItInJSON() throws {
         let shop = try Shop()
         try shop.circuit("a")
         #expect(

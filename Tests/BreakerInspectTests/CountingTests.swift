@@ -87,7 +87,7 @@ import Testing
         #expect(shop.inspect("list", "--watch", "--color=never", on: console).output.contains("20/20        2"))
     }
 
-    @Test func showsCallsAndShares() throws {
+    @Test func showsCallsAndRates() throws {
         let output = try self.shop(succeeded: 10, failed: 14).inspect("show", "payments").output
         #expect(output.contains("\n  calls     10 succeeded, 14 failed, 0 ignored, 0 refused\n"), "\(output)")
         #expect(
@@ -126,7 +126,7 @@ import Testing
     ]
 
     /// Numbers of a file may be any.
-    @Test(arguments: Self.quantiles) func tellsQuantiles(counts: [UInt64], text: String?) throws {
+    @Test(arguments: Self.quantiles) func showsQuantiles(counts: [UInt64], text: String?) throws {
         var counts = counts
         if counts.count == 1 { counts = [0, 0] + counts }
         let durations = CallTotals.Durations(
@@ -134,7 +134,7 @@ import Testing
         #expect(durations.quantiles == text)
     }
 
-    @Test func tellsItInJSON() throws {
+    @Test func showsItInJSON() throws {
         let shop = try self.shop(succeeded: 10, failed: 14, slow: Self.slow)
         let output = shop.inspect("show", "payments", "--json").output
         #expect(

@@ -47,7 +47,7 @@ import Darwin
                 + "breaker-worker\\[\(pids)\\]; each guards its circuits in memory -> ")
     }
 
-    @Test func namesThoseThatWaitedInVainForTheLock() async throws {
+    @Test func namesThoseThatCouldNotGetTheLock() async throws {
         let here = try Workplace.here
         let workers = try await here.openWorkers(2, "system-clock busy=0.05")
         try await workers.ask("breaker payments failures=100")
@@ -58,7 +58,7 @@ import Darwin
         let finding = try #require(findings.first)
         #expect(findings.count == 1)
         #expect(try finding.contains(self.sentence(workers, because: "others keep it locked")), "\(finding)")
-        #expect(finding.contains(" -> end what keeps the file locked"), "\(finding)")
+        #expect(finding.contains(" -> stop what keeps the file locked"), "\(finding)")
         #if os(Linux)
         let writer = try await self.findings(of: "writers", 2, at: here.store)
         #expect(writer.first?.hasPrefix("process \(holder.pid) (python3) keeps all others from writing") == true)
@@ -68,7 +68,7 @@ import Darwin
 
     /// A process that closes its store is no alarm, even one that could not use the file: the alert rules ask for these
     /// numbers.
-    @Test func nobodyIsToldOfAClosedStore() async throws {
+    @Test func nobodyIsInformedOfAClosedStore() async throws {
         let here = try Workplace.here
         let worker = try await here.openWorkers(1, "system-clock busy=0.05")[0]
         try await worker.ask("breaker payments failures=100")
@@ -124,7 +124,7 @@ import Darwin
 
     /// The disk was full before a board could be made, on which workers tell that they are degraded.
     @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))
-    func findsAFullDiskWhereNoBoardTells() async throws {
+    func findsAFullDiskWhereNoBoardReports() async throws {
         let here = try Workplace.here
         let directory = "\(here.directory)/disk"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)

@@ -61,14 +61,14 @@ import Testing
         try FileManager.default.removeItem(atPath: shop.path + "-lock")
         let (code, unwell) = self.examine(shop.path, shop.clock)
         #expect(code == .failed)
-        #expect(unwell["lock file"]?.contains("nobody can tell who lives") == true, "\(unwell)")
+        #expect(unwell["lock file"]?.contains("no process can know which of them live") == true, "\(unwell)")
     }
 
     /// What is wrong within a file that nobody has open.
     @Test(arguments: [
         (
             "UPDATE circuit SET epoch = -2 WHERE name = 'a closed'", "contents",
-            "wrong: no program of this library"
+            "wrong: invalid rows, which no release"
         ),
         (
             "CREATE UNIQUE INDEX mine ON event (id)", "schema",
@@ -85,7 +85,7 @@ import Testing
         (
             "INSERT INTO probe SELECT id, 1, 4294967296, NULL, NULL, since, since + 9 FROM circuit WHERE name = 'b open'",
             "probes",
-            "wrong: their workers are gone: probes of b open"
+            "wrong: their workers have ended: probes of b open"
         ),
         (
             "INSERT INTO worker VALUES (4294967299, 'shop', 7, NULL, 0)", "workers",
@@ -115,7 +115,7 @@ import Testing
         try file.close()
         let (code, unwell) = self.examine(shop.path, shop.clock)
         #expect(code == .failed)
-        #expect(unwell["contents"]?.contains("sets the file aside") == true, "\(unwell)")
+        #expect(unwell["contents"]?.contains("moves the file aside") == true, "\(unwell)")
     }
 
     @Test(.ownDirectory) func findsWhatKilledWorkersLeft() async throws {
@@ -130,7 +130,7 @@ import Testing
         let (code, unwell) = self.examine(here.store, here.clock)
         #expect(code == .failed)
         #expect(unwell["workers"]?.contains("breaker-worker[\(worker.pid)]") == true, "\(unwell)")
-        #expect(unwell["probes"]?.contains("their workers are gone: probes of payments") == true)
+        #expect(unwell["probes"]?.contains("their workers have ended: probes of payments") == true)
     }
 
     @Test(.ownDirectory) func findsAClockThatWasSteppedAndAnotherHost() async throws {
@@ -154,7 +154,7 @@ import Testing
         examination.pendingFrames = FileChecks.longLog
         #expect(FileChecks(facts: facts).log(examination).status == .wrong)
         facts.log = nil
-        #expect(FileChecks(facts: facts).log(examination).finding.contains("somebody removed it"))
+        #expect(FileChecks(facts: facts).log(examination).finding.contains("it was removed"))
         facts.unsuitableFileSystem = "NFS"
         #expect(FileChecks(facts: facts).fileSystem.finding.contains("on a NFS file system"))
         facts.lock = nil

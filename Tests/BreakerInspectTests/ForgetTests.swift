@@ -54,8 +54,8 @@ import Testing
         #expect(code == .failed)
         #expect(output.isEmpty)
         #expect(
-            talk == "breaker-inspect: cannot forget: a live worker has 'a' registered\nhint: end the services that use "
-                + "it first, or give --force: they register it anew at their next call\n")
+            talk == "breaker-inspect: cannot forget: a live worker has 'a' registered\nhint: stop the services that "
+                + "use it first, or give --force: they register it again at their next call\n")
         #expect(shop.inspect("forget", "a", "--dry-run").code == .failed)
         #expect(shop.inspect("forget", "a", "--yes", "--force").output == "a  open -> forgotten\n")
         #expect(shop.inspect("list").talk == "the store has no circuits\n")

@@ -11,7 +11,7 @@ import Testing
         return (code, console.output, console.talk)
     }
 
-    @Test func tellsOfEveryVerbAndItsOptions() {
+    @Test func showsEveryVerbAndItsOptions() {
         let long = self.inspect("help")
         #expect(long.code == .done)
         #expect(long.talk.isEmpty)
@@ -44,11 +44,11 @@ import Testing
         #expect(self.inspect("help", ListVerb.name).output.contains("--json"))
     }
 
-    @Test func tellsItInJSON() {
+    @Test func showsItInJSON() {
         #expect(self.inspect("help", "reset", "--json").output.hasPrefix(#"{"verbs":[{"name":"reset","options":["#))
     }
 
-    @Test func tellsVersions() {
+    @Test func showsVersions() {
         let sqlite = Versions.sqlite
         #expect(
             self.inspect("--version").output

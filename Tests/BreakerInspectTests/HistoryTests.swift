@@ -17,7 +17,7 @@ import Testing
         return shop
     }
 
-    @Test func tellsTheOldestFirst() throws {
+    @Test func showsTheOldestFirst() throws {
         let shop = try self.eventful()
         let (code, output, talk) = shop.inspect("history", "--since", "90s")
         #expect(code == .done)
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// Circuits whose probes fail at one time, each after its own; and one whose probe succeeds.
-    @Test func tellsAFailedProbeInOneLine() throws {
+    @Test func showsAFailedProbeInOneLine() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         let breakers = try ["a", "b", "c"].map { try shop.circuit($0, failures: 2) }
@@ -144,7 +144,7 @@ import Testing
         #expect(kinds.map { $0.1 } == ["reopened", "probing", "reopened"])
     }
 
-    @Test func tellsItInJSON() throws {
+    @Test func showsItInJSON() throws {
         let shop = try self.eventful()
         let output = shop.inspect("history", "--limit", "1", "--json").output
         #expect(

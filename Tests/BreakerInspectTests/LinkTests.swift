@@ -44,14 +44,14 @@ import Testing
         #expect(self.shop.inspect("workers", "--json").output.contains("\"link\":null"))
     }
 
-    @Test func tellsThatACircuitWaitsForTheFleet() throws {
+    @Test func showsThatACircuitWaitsForTheFleet() throws {
         self.link(isJoined: true)
         try self.openByFleet()
         let shown = self.shop.inspect("show", "api").output
         #expect(shown.contains("by fleet: 5 failures of 2 hosts"), "\(shown)")
         #expect(shown.contains("fleet     joined with the other hosts since "), "\(shown)")
         #expect(
-            shown.contains("the circuit waits for the fleet; hearing nothing, this host probes in 30 s"),
+            shown.contains("the circuit waits for the fleet; without news, this host probes in 30 s"),
             "\(shown)")
         #expect(self.shop.inspect("list").talk.isEmpty)
         #expect(self.shop.inspect("workers").output.contains("LINK"))
@@ -63,7 +63,7 @@ import Testing
         #expect(metrics.contains("} 1\n# HELP breaker_link_cut_off_seconds"), "\(metrics)")
     }
 
-    @Test func tellsSinceWhenTheLinkIsCutOff() throws {
+    @Test func showsSinceWhenTheLinkIsCutOff() throws {
         try self.openByFleet()
         self.link(isJoined: false, "no route to \u{1B}[31mhost")
         let trouble = "cut off from the other hosts since "
@@ -84,7 +84,7 @@ import Testing
         #expect(self.shop.inspect("workers", "--json").output.contains("\"health\":\"cut-off\""))
     }
 
-    @Test func tellsThatTheLinkWasKilled() throws {
+    @Test func showsThatTheLinkWasKilled() throws {
         self.link(isJoined: true)
         self.seat.leave()
         let trouble = "no link lives: process \(ProcessInfo.processInfo.processIdentifier), which had it, is gone"

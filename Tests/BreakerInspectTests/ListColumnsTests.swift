@@ -20,7 +20,7 @@ import Testing
         return shop
     }
 
-    @Test func tellsWhatTrippedAndSinceWhen() throws {
+    @Test func showsWhatTrippedAndSinceWhen() throws {
         let shop = try self.reopened()
         // Of the failures none is within the window any more.
         #expect(try shop.store.circuit(named: "a")?.failureCount == 0)
@@ -42,7 +42,7 @@ import Testing
         #expect(row["OUTAGE"] == "-" && row["FAILURES"] == "-" && row["TRIPS"] == "2")
     }
 
-    @Test func tellsHowManyCallsWereRefused() throws {
+    @Test func showsHowManyCallsWereRefused() throws {
         let shop = try Shop()
         let breaker = try shop.circuit("a", failures: 2)
         for _ in 0..<3 { #expect(throws: CircuitOpenError.self) { try breaker.run { 1 } } }
@@ -71,7 +71,7 @@ import Testing
 
     /// After the wall clock was set, dates are up to two seconds beside it; times between two of them are right.
     @Test(arguments: [3_600_500_000, -3_599_500_000])
-    func tellsTimesByOneClock(step: Int) throws {
+    func showsTimesByOneClock(step: Int) throws {
         let shop = try Shop(clock: SystemHostClock())
         let earliest = ContinuousClock.now
         try shop.circuit("a", failures: 2)

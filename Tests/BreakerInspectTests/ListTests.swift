@@ -70,7 +70,7 @@ import Testing
                 + #""workers":1}],"degraded":null,"unreadable":[],"version":1}"# + "\n")
     }
 
-    @Test func tellsAHoldInJSON() throws {
+    @Test func showsAHoldInJSON() throws {
         let shop = try Shop()
         try shop.fillWithStates()
         let (_, output, _) = shop.inspect("list", "d held open", "--json")
@@ -104,7 +104,7 @@ import Testing
                 == #"{"circuits":[],"degraded":null,"unreadable":[],"version":1}"# + "\n")
         try shop.circuit("payments")
         #expect(shop.inspect("list", "z*", "[y]").talk == "no circuit matches 'z*' or '[y]'\n")
-        #expect(shop.inspect("list", "--state=open").talk == "no circuit is of that state and group\n")
+        #expect(shop.inspect("list", "--state=open").talk == "no circuit has that state and group\n")
         let (code, output, talk) = shop.inspect("list", "paymnts")
         #expect(code == .noSuchCircuit)
         #expect(output.isEmpty)

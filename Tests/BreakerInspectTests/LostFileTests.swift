@@ -23,14 +23,14 @@ import Testing
         return shop
     }
 
-    @Test func everyViewTellsOfIt() async throws {
+    @Test func everyViewShowsIt() async throws {
         let shop = try await self.shopThatLostItsFile()
         let doctor = shop.inspect("doctor")
         #expect(doctor.code == .failed)
         let text = doctor.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             .joined(separator: " ")
         #expect(text.contains("in place of a removed file. 2 holds and "), "\(text)")
-        #expect(text.contains("were restored by live workers; the history is gone -> look at the circuits"), "\(text)")
+        #expect(text.contains("were restored by live workers; the history is gone -> check the circuits"), "\(text)")
 
         let show = shop.inspect("show", "d held open").output
         #expect(show.contains("in place of a removed file: see 'breaker-inspect doctor'"), "\(show)")

@@ -20,7 +20,7 @@ import Testing
         #expect(result.code == 0, "\(result.talk)")
     }
 
-    @Test func tellsAllThatTheHelpTells() throws {
+    @Test func showsAllThatTheHelpShows() throws {
         let page = Self.plain(try self.read("\"$0\" help --man | mandoc -T utf8 -O width=500"))
         for title in ["NAME", "SYNOPSIS", "ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"] {
             #expect(page.contains(title))

@@ -91,7 +91,7 @@ import Darwin
         #expect(code == .interrupted)
         let message = /breaker-inspect: interrupted after (\d+) of 1500 circuits; the others are as they were\n/
         let said = try #require(talk.prefixMatch(of: message))
-        #expect(talk.hasSuffix("\nhint: give the command again to change the others, too\n"))
+        #expect(talk.hasSuffix("\nhint: run the command again to change the others, too\n"))
         let count = try #require(Int(said.1))
         #expect((1...1_000).contains(count))
         #expect(try SchemaTests.schema().complaints(about: output, as: "changes") == [])
@@ -132,7 +132,7 @@ import Darwin
         #expect(code == .failed)
         let said = try #require(
             talk.firstMatch(
-                of: /cannot forget: circuit '.*' is registered by .*; it came to (\d+) of 1500 circuits\nhint: end/))
+                of: /cannot forget: circuit '.*' is registered by .*; it came to (\d+) of 1500 circuits\nhint: stop/))
         let count = try #require(Int(said.1))
         #expect(output.split(separator: "\n").count == count)
         #expect(try store.circuits().count == 1_501 - count)

@@ -18,7 +18,7 @@ import Testing
         return samples
     }
 
-    @Test func tellsOfAllStates() throws {
+    @Test func showsAllStates() throws {
         let shop = try Shop()
         try shop.fillWithStates()
         let told = shop.inspect("metrics", "--store", "shop=\(shop.path)")
@@ -74,7 +74,7 @@ import Testing
         #expect(output.hasSuffix("\n"))
     }
 
-    @Test func tellsDurationsCumulatively() throws {
+    @Test func showsDurationsCumulatively() throws {
         let shop = try Shop()
         let slow = SlowCallRule(longerThan: .milliseconds(20), share: 0.9, minimumCalls: 50)
         let breaker = try shop.store.breaker(.init(name: "payments", slow: slow))
@@ -97,7 +97,7 @@ import Testing
         #expect(self.samples(output, "breaker_slow_calls_total").values.first == "2")
     }
 
-    @Test func tellsWhichCircuitsObserve() throws {
+    @Test func showsWhichCircuitsObserve() throws {
         let shop = try Shop()
         var config = CircuitBreaker.Config(name: "new", trip: .failures(1, within: .seconds(60)))
         config.mode = .observing
@@ -108,7 +108,7 @@ import Testing
         #expect(self.samples(output, "breaker_retry_in_seconds").isEmpty)
     }
 
-    @Test func tellsOfThoseFirstThatRefuse() throws {
+    @Test func showsThoseFirstThatRefuse() throws {
         let shop = try Shop()
         for number in 0..<5 { try shop.circuit("c\(number)", failures: number == 3 ? 2 : 0) }
         let told = shop.inspect("metrics", "--max-circuits", "2")

@@ -22,7 +22,7 @@ import Testing
             "\"$0\" doctor --store $D/no/where/shop.db", 1,
             [
                 "file       wrong  there is no '$D/no/where/shop.db', which --store names\n",
-                "directory  wrong  there is no '$D/no/where'; of the path there is '$D'\n", "-> make it, owned by the",
+                "directory  wrong  there is no '$D/no/where'; the path exists up to '$D'\n", "-> create it, owned by",
                 "\n2 things are wrong\n",
             ]
         ),
@@ -40,7 +40,7 @@ import Testing
     ]
 
     @Test(arguments: Self.cases)
-    func saysWhatToLookAt(line: String, code: Int32, told: [String]) throws {
+    func saysWhatToRead(line: String, code: Int32, told: [String]) throws {
         let shop = try Shop(clock: SystemHostClock())
         try FileManager.default.createDirectory(
             at: shop.directory.appendingPathComponent("empty"), withIntermediateDirectories: true)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func tellsItInJSON() throws {
+    @Test func showsItInJSON() throws {
         let shop = try Shop()
         let console = RecordingConsole()
         let code = run(arguments: ["doctor", "--json", "--store", "\(shop.path)x"], environment: [:], console: console)

@@ -58,7 +58,7 @@ import Testing
         #expect(shop.inspect("check").code == .notClosed)
     }
 
-    @Test func waitTellsWhatItWouldBe() throws {
+    @Test func waitReportsWhatItWouldBe() throws {
         let (code, output, _) = try self.shop().inspect("wait", "a", "--for", "open", "--timeout", "1ms")
         #expect(code == .done && output == "a  open (observing)\n")
     }

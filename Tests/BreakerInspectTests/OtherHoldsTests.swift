@@ -19,7 +19,7 @@ import Testing
     }
 
     static let verbs: [(words: [String], question: String, done: String)] = [
-        (["reset", "mail"], "A reset takes that hold off. Go on? [y/N] ", "mail  held-open -> closed\n"),
+        (["reset", "mail"], "A reset ends that hold. Go on? [y/N] ", "mail  held-open -> closed\n"),
         (
             ["hold", "closed", "mail"], "The new hold replaces that one. Go on? [y/N] ",
             "mail  held-open -> held-closed until released\n"
@@ -46,7 +46,7 @@ import Testing
         #expect(code == .usage && output.isEmpty)
         let held = "mail is held open by bob since 3 d: INC-1: double charges, do not open; "
         #expect(talk.hasPrefix("breaker-inspect: \(held)"))
-        #expect(talk.contains("needs a yes, and there is no terminal to ask on\nhint: give --yes"), "\(talk)")
+        #expect(talk.contains("needs confirmation, and there is no terminal to ask on\nhint: give --yes"), "\(talk)")
         #expect(try shop.store.circuit(named: "mail")?.hold?.by == "bob")
         let dry = shop.inspect(arguments: verb.words + ["--dry-run"])
         #expect(dry.code == .done && dry.talk == Self.line + "dry run: nothing was changed\n", "\(dry)")
@@ -79,7 +79,7 @@ import Testing
         #expect(shop.inspect("hold", "open", "mail").code == .done)
         // Nobody knows whose it is.
         try shop.store.hold("mail", .open)
-        #expect(shop.inspect("reset", "mail").talk.contains("mail is held open by nobody that is known since 0 s; "))
+        #expect(shop.inspect("reset", "mail").talk.contains("mail is held open by an unknown operator since 0 s; "))
     }
 
     /// `release` is meant for just that.
@@ -110,7 +110,7 @@ import Testing
                   mail      held-open -> closed
                   payments  held-closed -> closed
                 \(Self.line)payments is held closed by carl since 0 s
-                A reset takes these holds off. Go on with 2 circuits? [y/N] nothing was changed
+                A reset ends these holds. Go on with 2 circuits? [y/N] nothing was changed
 
                 """, "\(talk)")
     }
@@ -123,7 +123,8 @@ import Testing
         let (code, output, talk) = shop.inspect("reset", "--all", on: console)
         #expect(code == .failed && output.isEmpty)
         #expect(
-            talk.contains("cannot reset: another operator holds circuit 'payments' open\nhint: do it again"), "\(talk)")
+            talk.contains("cannot reset: another operator holds circuit 'payments' open\nhint: run it again"), "\(talk)"
+        )
         #expect(try shop.store.circuit(named: "payments")?.hold?.by == "carl")
         // All or nothing.
         #expect(try shop.store.circuit(named: "mail")?.hold?.by == "bob")

@@ -65,7 +65,7 @@ import Testing
         (120_000, "2 min", "2 min"), (7_199_000, "119 min", "120 min"), (7_200_000, "2 h", "2 h"),
         (172_800_000, "2 d", "2 d"),
     ])
-    func tellsDurationsInWholeUnits(milliseconds: Int64, down: String, up: String) {
+    func showsDurationsInWholeUnits(milliseconds: Int64, down: String, up: String) {
         #expect(Duration.milliseconds(milliseconds).brief() == down)
         #expect(Duration.milliseconds(milliseconds).brief(roundsUp: true) == up)
     }

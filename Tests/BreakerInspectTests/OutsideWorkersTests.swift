@@ -95,7 +95,7 @@ import Testing
         ("0.5.1", true), ("0.6.0", false), ("0.6.0-rc1", false), ("0.10.0", false), ("1.0.0", false),
         ("0.1.2", true), ("next", false), ("", false), ("-1.0", false), ("0", false), ("99999999999999999999.1", false),
     ])
-    func areToldByTheirReleases(release: String, isOutside: Bool) async throws {
+    func areReportedByTheirReleases(release: String, isOutside: Bool) async throws {
         let here = try Workplace.here
         let workers = try await self.workers(release, in: here)
         #expect(self.run("workers", at: here).output.contains("outside") == isOutside)

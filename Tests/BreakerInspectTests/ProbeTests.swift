@@ -58,7 +58,7 @@ import Testing
         #expect(output == "b open  open -> open, probes let through\n")
     }
 
-    @Test func tellsWhatItWouldDoInJSON() throws {
+    @Test func showsWhatItWouldDoInJSON() throws {
         let shop = try Shop()
         let breaker = try shop.circuit("a", failures: 2)
         let change =

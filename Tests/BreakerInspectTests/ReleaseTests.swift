@@ -41,7 +41,7 @@ import Testing
         #expect(try shop.store.history(of: "b open").contains { $0.kind == .released } == false)
     }
 
-    @Test func tellsOnlyOfWhatItChanged() throws {
+    @Test func showsOnlyWhatItChanged() throws {
         let shop = try Shop()
         try shop.fillWithStates()
         #expect(shop.inspect("release", "*", "--yes").output.split(separator: "\n").count == 2)

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func tellsOfOutagesAndHolds() throws {
+    @Test func showsOutagesAndHolds() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         let breaker = try shop.circuit("payments", failures: 2, error: "503 from upstream")
@@ -58,7 +58,7 @@ import Testing
         #expect(try self.rows(page, below: "History").count >= 6)
     }
 
-    @Test func tellsOfAnOutageThatTheHistoryHasForgotten() throws {
+    @Test func showsAnOutageThatTheHistoryHasForgotten() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         try shop.circuit("payments", failures: 2)
@@ -67,12 +67,12 @@ import Testing
         try Shop.sqlite(shop.path, "DELETE FROM event;")
         let page = try self.page(of: shop)
         let outages = try self.rows(page, below: "Holds")
-        #expect(outages.count == 1 && outages[0][5] == "the history does not tell", "\(outages)")
-        #expect(page.contains("Nothing has happened."))
+        #expect(outages.count == 1 && outages[0][5] == "not in the history", "\(outages)")
+        #expect(page.contains("The history is empty."))
     }
 
     /// The history keeps the newest events: a long outage loses its trip.
-    @Test func anOutageWhoseTripIsGoneIsTold() throws {
+    @Test func anOutageWhoseTripIsGoneIsReported() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         let breaker = try shop.circuit("ended", failures: 2)

@@ -30,7 +30,7 @@ import Testing
                 == "a    closed -> closed\nbcd  closed -> closed\n\(long)  closed -> closed\n")
     }
 
-    @Test func saysWhoDidItAsTold() throws {
+    @Test func saysWhoDidItAsReported() throws {
         let shop = try Shop()
         try shop.circuit("a")
         #expect(shop.inspect("reset", "a", "--as", "bob").code == .done)
@@ -50,7 +50,7 @@ import Testing
                   b open       open -> closed
                   d held open  held-open -> closed
                 d held open is held open by bob since 0 s: moving
-                A reset takes that hold off. Go on with 2 circuits? [y/N] 
+                A reset ends that hold. Go on with 2 circuits? [y/N] 
                 """))
         #expect(code == (isYes ? .done : .declined))
         #expect(output == (isYes ? "b open       open -> closed\nd held open  held-open -> closed\n" : ""))
@@ -81,14 +81,14 @@ import Testing
             #expect(code == .usage)
             #expect(output.isEmpty)
             #expect(
-                talk == "breaker-inspect: reset 1 circuit needs a yes, and there is no terminal to ask on\n"
-                    + "hint: give --yes to do it unasked, or --dry-run to see what it would change\n")
+                talk == "breaker-inspect: reset 1 circuit needs confirmation, and there is no terminal to ask on\n"
+                    + "hint: give --yes to confirm, or --dry-run to see what it would change\n")
         }
         #expect(shop.inspect("reset", "a*", "--yes").output == "a  open -> closed\n")
         #expect(shop.inspect("reset", "--all", "--yes").output == "a  closed -> closed\n")
     }
 
-    @Test func tellsWhatItWouldDo() throws {
+    @Test func showsWhatItWouldDo() throws {
         let shop = try Shop()
         let breaker = try shop.circuit("a", failures: 2)
         let (code, output, talk) = shop.inspect("reset", "--all", "--dry-run")
@@ -118,7 +118,7 @@ import Testing
         #expect(shop.inspect("reset", "pay*", "--exact", "--yes").code == .noSuchCircuit)
     }
 
-    @Test func tellsItInJSON() throws {
+    @Test func showsItInJSON() throws {
         let shop = try Shop()
         try shop.circuit("a", failures: 2)
         let change = #"{"changes":[{"from":"open","name":"a","to":"closed"}],"degraded":null,"dryRun":"#

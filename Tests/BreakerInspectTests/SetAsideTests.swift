@@ -68,7 +68,7 @@ import Testing
         #expect(output.isEmpty)
         #expect(
             talk == "breaker-inspect: cannot set aside '\(shop.path)': services have the store open, and nothing is "
-                + "wrong with its tables\nhint: end the services first\n")
+                + "wrong with its tables\nhint: stop the services first\n")
         shop.store.close()
         let dry = shop.inspect("set-aside", "--dry-run", "--json")
         #expect(try SchemaTests.schema().complaints(about: dry.output, as: "setAside") == [])

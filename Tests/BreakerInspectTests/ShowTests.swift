@@ -39,7 +39,7 @@ import Testing
         #expect(lines.last?.contains(/tripped +closed -> open/) == true)
     }
 
-    @Test func tellsOfProbesAndHolds() throws {
+    @Test func showsProbesAndHolds() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         let half = try shop.circuit("half", failures: 2)
@@ -60,7 +60,7 @@ import Testing
             ))
     }
 
-    @Test func tellsItInJSON() throws {
+    @Test func showsItInJSON() throws {
         let shop = try Shop()
         try shop.circuit("a", failures: 1)
         let output = shop.inspect("show", "a", "--json").output
@@ -127,7 +127,7 @@ import Testing
     }
 
     /// What tripped it stays to be seen when it no longer counts, and under a hold.
-    @Test func tellsOfTheWholeOutage() throws {
+    @Test func showsTheWholeOutage() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         let breaker = try shop.circuit("a", failures: 2)

@@ -28,7 +28,7 @@ import Testing
     private func says(_ name: String) -> String {
         let says = "breaker-inspect: the row of circuit '\(name)' can't be read\nhint: "
         if self.isNoText(name) { return says + "'breaker-inspect forget \(name)' deletes the row\n" }
-        return says + "the next call of a service writes it anew, and so does 'breaker-inspect reset \(name)'; "
+        return says + "the next call of a service replaces it, and so does 'breaker-inspect reset \(name)'; "
             + "'breaker-inspect forget \(name)' deletes it\n"
     }
 
@@ -61,7 +61,7 @@ import Testing
         #expect(shop.inspect("history", "b open").code == .done)
         let doctor = shop.inspect("doctor")
         #expect(doctor.code == .failed)
-        #expect(doctor.output.contains("no program of this library can have written the rows of \(name)\n"))
+        #expect(doctor.output.contains("invalid rows, which no release of this library writes: \(name)\n"))
         #expect(doctor.output.contains("'breaker-inspect forget NAME' deletes it"))
     }
 
@@ -131,19 +131,19 @@ import Testing
     }
 
     /// The doctor speaks of what was lost until an operator has said how the circuit is to be.
-    @Test func theDoctorTellsOfACircuitThatWasMadeAnew() throws {
+    @Test func theDoctorShowsACircuitThatWasRecreated() throws {
         let shop = try self.shop("UPDATE circuit SET epoch = -2 WHERE name = 'b open'", isClosed: false)
         let breaker = try shop.circuit("b open")
         breaker.recordFailure(Boom())
-        let told = "could not be read and were made anew, without a hold that was there: b open\n"
+        let told = "could not be read and were replaced, without the holds that were there: b open\n"
         #expect(shop.inspect("doctor").output.contains(told))
         #expect(shop.inspect("doctor").code == .done)
         #expect(shop.inspect("hold", "open", "b open", "--yes").code == .done)
-        #expect(!shop.inspect("doctor").output.contains("made anew"))
+        #expect(!shop.inspect("doctor").output.contains("were replaced"))
     }
 
     @Test(arguments: ["UPDATE event SET reason = LONG WHERE id = 1", "UPDATE circuit SET last_error = LONG"])
-    func aTextThatIsTooLongIsToldByEachVerb(change: String) throws {
+    func aTextThatIsTooLongIsReportedByEachVerb(change: String) throws {
         let shop = try self.shop(change.replacing("LONG", with: "hex(zeroblob(1000000))"))
         let doctor = shop.inspect("doctor")
         #expect(doctor.code == .failed)
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// What the hint promises.
-    @Test func isWrittenAnewByItsService() throws {
+    @Test func isWrittenAgainByItsService() throws {
         let shop = try self.shop("UPDATE circuit SET epoch = -2 WHERE name = 'b open'", isClosed: false)
         let breaker = try shop.circuit("b open")
         let refused = shop.inspect("forget", "b open", "--yes")
@@ -168,7 +168,7 @@ import Testing
         #expect(shop.inspect("list").code == .done)
     }
 
-    @Test func isToldWhileWatching() throws {
+    @Test func isReportedWhileWatching() throws {
         let shop = try Shop()
         try shop.circuit("a")
         try shop.circuit("b")

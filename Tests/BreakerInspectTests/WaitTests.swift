@@ -77,7 +77,7 @@ import Testing
         #expect(console.pauses.last.map { abs($0 / .milliseconds(1) - 50) < 0.001 } == true)
     }
 
-    @Test func tellsItInJSON() throws {
+    @Test func showsItInJSON() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         try shop.circuit("a", failures: 2)

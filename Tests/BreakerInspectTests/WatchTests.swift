@@ -43,7 +43,7 @@ import Testing
         #expect(console.pauses.allSatisfy { $0 == .seconds(1) })
     }
 
-    @Test func tellsWhatLeavesTheFilter() throws {
+    @Test func showsWhatLeavesTheFilter() throws {
         let shop = try Shop()
         try shop.circuit("a", failures: 2)
         let console = self.console({ try shop.store.reset("a") }, { try shop.store.reset("a") })
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// On a real terminal: nobody misses those that are open and below its last line.
-    @Test func tellsWhatIsBelowTheFold() throws {
+    @Test func showsWhatIsBelowTheFold() throws {
         let shop = try Shop(clock: SystemHostClock())
         for number in 0..<12 { try shop.circuit("open \(number)", failures: 2) }
         try shop.fillWithStates()
@@ -174,18 +174,18 @@ import Testing
             Issue.record("the file is read again and again")
         }
         try settle()
-        let looks = watch.looks
+        let reads = watch.reads
         for _ in 0..<10 { _ = try watch.inspectIfChanged { _, _ in 0 } }
-        #expect(watch.looks == looks)
+        #expect(watch.reads == reads)
         for _ in 0..<3 {
             // In a process of its own, as it always is.
             try #require(try Child.shell("\"$0\" reset a", store: shop.path).code == 0)
-            let looks = watch.looks
+            let reads = watch.reads
             _ = try watch.inspectIfChanged { _, _ in 0 }
-            #expect(watch.looks == looks + 1)
+            #expect(watch.reads == reads + 1)
             try settle()
         }
-        #expect(isClosed || watch.looks == looks + 3)
+        #expect(isClosed || watch.reads == reads + 3)
     }
 }
 
@@ -220,7 +220,7 @@ import Testing
                 """)
     }
 
-    @Test func tellsItInJSONAndOfOneCircuitOnly() throws {
+    @Test func showsItInJSONAndOfOneCircuitOnly() throws {
         let shop = try Shop()
         try shop.circuit("a")
         try shop.circuit("b")

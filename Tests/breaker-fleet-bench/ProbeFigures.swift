@@ -11,7 +11,7 @@ final class ProbeFigures: Sendable {
         /// From now on calls of these hosts through a circuit that is half-open count as probes.
         var counted: Set<String> = []
         var running = 0
-        var mostAtOnce = 0
+        var maxAtOnce = 0
         var probers: [String] = []
     }
 
@@ -38,7 +38,7 @@ final class ProbeFigures: Sendable {
         try await Waiting.until("all are closed") { breakers.allSatisfy { $0.state == .closed } }
         self.state.withLock { $0.isStopped = true }
         await traffic.value
-        let (most, probers) = self.state.withLock { ($0.mostAtOnce, $0.probers) }
+        let (most, probers) = self.state.withLock { ($0.maxAtOnce, $0.probers) }
         print("  \(self.hosts.count) hosts under traffic, of which \(joint.count) have tripped together:")
         print("    \(doomed) doomed calls until all were open, \(probers.count) probes, at most \(most) at once")
         print("    the last three by \(Set(probers.suffix(3)).sorted())")
@@ -67,7 +67,7 @@ final class ProbeFigures: Sendable {
             let counts = isProbe && state.counted.contains(host)
             if counts {
                 state.running += 1
-                state.mostAtOnce = max(state.mostAtOnce, state.running)
+                state.maxAtOnce = max(state.maxAtOnce, state.running)
                 state.probers.append(host)
             }
             return counts

@@ -40,7 +40,7 @@ struct WordFigures {
     }
 
     private func haveReset(on host: BenchHost) throws -> Int {
-        try host.store.linkedCircuits(matching: "circuit *").count { $0.words.contains { $0.kind == .reset } }
+        try host.store.linkedCircuits(matching: "circuit *").count { $0.commands.contains { $0.kind == .reset } }
     }
 
     /// A word that is said while a host has no link.

@@ -25,7 +25,7 @@ struct LockTarget: Target {
             try require(isOurs, "a stranger's file was opened")
             try require(lock.isInPlace, "the file is not in place")
             let deadline = Deadline(after: .seconds(1))
-            try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in }
+            try lock.withSetupLock(until: deadline) { () throws(BreakerStoreError) in }
         } catch let error as BreakerStoreError {
             try require(!isOurs && error.code == .unsafePath, "it was refused: \(error)")
         }

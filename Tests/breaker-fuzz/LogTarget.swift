@@ -13,7 +13,7 @@ struct LogTarget: Target {
     private struct Choices: OptionSet {
         let rawValue: UInt8
         /// Salts and checksums are made right, which libFuzzer would not manage.
-        static let isMended = Choices(rawValue: 1)
+        static let isRepaired = Choices(rawValue: 1)
         static let hasIndex = Choices(rawValue: 2)
         static let hasLock = Choices(rawValue: 4)
         static let isTorn = Choices(rawValue: 8)
@@ -41,7 +41,7 @@ struct LogTarget: Target {
         if choices.contains(.isTorn), database.count > 100 {
             database.replaceSubrange(..<100, with: repeatElement(0, count: 100))
         }
-        if choices.contains(.isMended) { LogChecksums.mend(&log) }
+        if choices.contains(.isRepaired) { LogChecksums.mend(&log) }
         var files = ["": database, "-wal": log]
         if choices.contains(.hasIndex) { files["-shm"] = self.sample.index }
         if choices.contains(.hasLock) { files["-lock"] = LockFile.magic }

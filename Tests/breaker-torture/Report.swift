@@ -16,7 +16,7 @@ final class Report: Sendable {
         var lastLine = ContinuousClock.now
     }
 
-    private static let mostShown = 20
+    private static let maxShown = 20
     private static let interval = Duration.seconds(10)
 
     private let part: Part
@@ -73,14 +73,14 @@ final class Report: Sendable {
             $0.violations += 1
             return $0.violations
         }
-        if number <= Self.mostShown || self.options.isPatient { Self.say("\(self.part.rawValue): VIOLATION \(what)") }
+        if number <= Self.maxShown || self.options.isPatient { Self.say("\(self.part.rawValue): VIOLATION \(what)") }
     }
 
     /// Whether the part may go on: neither its time nor the patience with violations is over.
     var goesOn: Bool {
         if let duration = self.options.duration, ContinuousClock.now - self.start > duration { return false }
         if self.options.isPatient { return true }
-        return self.state.withLock { $0.violations < (self.options.isShort ? 1 : Self.mostShown) }
+        return self.state.withLock { $0.violations < (self.options.isShort ? 1 : Self.maxShown) }
     }
 
     var violations: Int { self.state.withLock { $0.violations } }

@@ -17,10 +17,10 @@ extension Worker {
         command.has("async") ? try await self.callsSuspending(command).text : try self.calls(command).text
     }
 
-    func calls(_ command: Command) throws -> Tally {
+    func calls(_ command: Command) throws -> CircuitCounters {
         let breaker = try self.breaker(command.word(0))
         let fails = command.verb == "fail"
-        var tally = Tally()
+        var tally = CircuitCounters()
         self.slowest = .zero
         for _ in 0..<((try? command.number(1)) ?? 1) {
             let start = ContinuousClock.now
@@ -38,10 +38,10 @@ extension Worker {
         return tally
     }
 
-    func callsSuspending(_ command: Command) async throws -> Tally {
+    func callsSuspending(_ command: Command) async throws -> CircuitCounters {
         let breaker = try self.breaker(command.word(0))
         let fails = command.verb == "fail"
-        var tally = Tally()
+        var tally = CircuitCounters()
         self.slowest = .zero
         for _ in 0..<((try? command.number(1)) ?? 1) {
             let start = ContinuousClock.now
@@ -73,7 +73,7 @@ extension Worker {
                     }
                 }
             }
-            return await group.reduce(into: Tally()) { tally, refusal in
+            return await group.reduce(into: CircuitCounters()) { tally, refusal in
                 if let refusal { tally.refuse(refusal) } else { tally.failed += 1 }
             }
         }
@@ -91,7 +91,7 @@ extension Worker {
     /// `admit <circuit>`: takes leave for one call.
     func admit(_ command: Command) throws -> String {
         let breaker = try self.breaker(command.word(0))
-        var tally = Tally()
+        var tally = CircuitCounters()
         let start = ContinuousClock.now
         defer { self.slowest = ContinuousClock.now - start }
         do throws(CircuitOpenError) {
@@ -139,7 +139,7 @@ extension Worker {
 }
 
 /// How calls went.
-struct Tally {
+struct CircuitCounters {
     var ran = 0
     var failed = 0
     var refused = 0

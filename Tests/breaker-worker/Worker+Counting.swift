@@ -32,7 +32,7 @@ extension Worker {
         let breaker = try self.breaker(command.word(0))
         let time = Duration.milliseconds(try command.number(2))
         let clock = try self.clock
-        var tally = Tally()
+        var tally = CircuitCounters()
         for _ in 0..<(try command.number(1)) {
             do {
                 try breaker.run {

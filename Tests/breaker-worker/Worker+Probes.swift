@@ -20,7 +20,7 @@ extension Worker {
         let breaker = try self.breaker(command.word(0))
         let own = try self.store.breaker(breaker.config, calls: command.has("policy") ? calls : CallPolicy())
         let (call, refusal) = await HungCall.begin(own)
-        var tally = Tally()
+        var tally = CircuitCounters()
         if let refusal { tally.refuse(refusal) } else { tally.ran = 1 }
         self.hungCall = call
         return tally.text

@@ -20,7 +20,7 @@ extension Worker {
         let what = try command.word(1)
         let rounds = try command.number(2)
         let stage = Stage(try self.openStage(path))
-        async let tallies = Self.callFromTasks(stage)
+        async let counters = Self.callFromTasks(stage)
         for round in 0..<rounds {
             // A round begins when the calls of the last one are over: each meets each change.
             await stage.untilMoreCalls(than: 32)
@@ -40,7 +40,7 @@ extension Worker {
         }
         await stage.untilMoreCalls(than: 32)
         stage.isOver.store(true, ordering: .relaxed)
-        let tally = await tallies
+        let tally = await counters
         self.use(stage.breaker.withLock { $0.store })
         return "\(tally.text) strange=\(stage.strangeErrors.load(ordering: .relaxed))"
     }
@@ -54,10 +54,10 @@ extension Worker {
         return Stage.Pair(store: store, breaker: breaker)
     }
 
-    private static func callFromTasks(_ stage: Stage) async -> Tally {
-        await withTaskGroup(of: Tally.self) { group in
+    private static func callFromTasks(_ stage: Stage) async -> CircuitCounters {
+        await withTaskGroup(of: CircuitCounters.self) { group in
             for task in 0..<32 { group.addTask { await self.callOnAndOn(stage, task) } }
-            return await group.reduce(into: Tally()) { total, tally in
+            return await group.reduce(into: CircuitCounters()) { total, tally in
                 total.ran += tally.ran
                 total.failed += tally.failed
                 total.refused += tally.refused
@@ -65,8 +65,8 @@ extension Worker {
         }
     }
 
-    private static func callOnAndOn(_ stage: Stage, _ task: Int) async -> Tally {
-        var tally = Tally()
+    private static func callOnAndOn(_ stage: Stage, _ task: Int) async -> CircuitCounters {
+        var tally = CircuitCounters()
         var number = task
         while !stage.isOver.load(ordering: .relaxed) {
             let breaker = stage.breaker.withLock { $0.breaker }

@@ -2,19 +2,19 @@
 
 /// The schema `fleet`, which links need in the database, in the SQL of PostgreSQL 13.
 ///
-/// Its owner makes it. All stamps are microseconds of the server's clock since 1970, and durations are microseconds.
-/// The limits of the numbers keep every sum of two of them a bigint.
+/// The schema's owner creates it. All stamps are microseconds of the server's clock since 1970, and durations are
+/// microseconds. The numbers have limits, so that no sum of two of them overflows a bigint.
 package enum FleetSchema {
-    /// Major times 1,000, plus minor.
+    /// The version: major times 1,000, plus minor.
     ///
-    /// A minor version only adds; a link refuses another major.
+    /// A minor version only adds to the schema; a link refuses another major version.
     static let version: Int64 = 2_000
     static let major: Int64 = 2
 
     /// The channel on which links are notified of changed registers.
     static let channel = "fleet"
 
-    /// The version, as people write it.
+    /// The version as a text, such as `2.0`.
     static var name: String { self.name(of: self.version) }
 
     static func name(of version: Int64) -> String { "\(version / 1_000).\(version % 1_000)" }
@@ -42,7 +42,7 @@ package enum FleetSchema {
             """
     }
 
-    /// What the role of the links, here `breaker`, may do.
+    /// The rights of the links' role, here `breaker`.
     private static let grants = [
         "GRANT USAGE ON SCHEMA fleet TO breaker",
         "GRANT SELECT ON fleet.meta TO breaker",
@@ -50,12 +50,12 @@ package enum FleetSchema {
         "GRANT EXECUTE ON FUNCTION fleet.now() TO breaker",
     ]
 
-    /// Makes the schema where there is none, and moves an older one to this version, in one transaction.
+    /// Creates a missing schema, or migrates an older one to this version, in one transaction.
     package static func install(on connection: ServerConnection) throws(FleetError) {
         try connection.run("BEGIN")
         do throws(FleetError) {
             for statement in self.statements { try connection.run(statement) }
-            // Another client that does the same waits here, and then finds the new version.
+            // Another client that does the same at this time waits here, and then finds the new version.
             let version = try connection.run("SELECT version FROM fleet.meta FOR UPDATE").first?.number(0)
             if version.map({ $0 / 1_000 == 1 }) ?? false {
                 for statement in self.fromVersion1 { try connection.run(statement) }
@@ -63,13 +63,13 @@ package enum FleetSchema {
             for statement in self.indexes { try connection.run(statement) }
             try connection.run("COMMIT")
         } catch {
-            // The first error counts.
+            // An error of ROLLBACK is ignored: the first error shows the cause.
             _ = try? connection.run("ROLLBACK")
             throw error
         }
     }
 
-    /// In the order in which one transaction must run them.
+    /// The statements that create the schema, in the order in which one transaction must run them.
     static let statements = [
         "CREATE SCHEMA IF NOT EXISTS fleet",
         // One row.
@@ -88,16 +88,18 @@ package enum FleetSchema {
         circuit, failure, rate, link,
     ]
 
-    /// Made last: only then does a schema of version 1 have their columns.
+    /// The statements that create the indexes.
+    ///
+    /// They run last, because a schema of version 1 gets the indexed columns by its migration.
     static let indexes = [
         "CREATE INDEX IF NOT EXISTS circuit_changed ON fleet.circuit (fleet, changed)",
         "CREATE INDEX IF NOT EXISTS link_file ON fleet.link (fleet, file)",
     ]
 
-    /// Moves a schema of version 1, where a register's state and operators' words shared one generation.
+    /// Migrates a schema of version 1, where a register's state and operators' commands shared one generation.
     ///
-    /// The mirrors of the hosts are deleted: links of version 1 are shut out, and links of version 2 push everything
-    /// at once.
+    /// Deletes the mirrors of the hosts: links of version 1 can no longer work, and links of version 2 soon push all
+    /// rows again.
     private static let fromVersion1 = [
         // Links of version 1 lock these in this order, so there is no deadlock.
         "LOCK TABLE fleet.link, fleet.circuit, fleet.failure, fleet.rate, fleet.op IN ACCESS EXCLUSIVE MODE",
@@ -137,11 +139,11 @@ package enum FleetSchema {
 
     /// The registers.
     ///
-    /// - `changed`: the transaction that last changed the row, by which links read only new rows.
-    /// - `used`: when a host last had the circuit. It has no index and is no change: a host marks all its circuits at
-    ///   once.
-    /// - `hold_…`, `reset_…`: the newest hold or release, and the newest reset, of operators. Each has its own time,
-    ///   and the generation says nothing of them.
+    /// - `changed`: the transaction that last changed the row, by which links read only changed rows.
+    /// - `used`: when a host last had the circuit. It has no index, and does not update `changed`, because a host marks
+    ///   all its circuits at once.
+    /// - `hold_…`, `reset_…`: operators' newest hold or release, and their newest reset. Each has its own stamp; the
+    ///   generation does not cover them.
     private static let circuit = """
         CREATE TABLE IF NOT EXISTS fleet.circuit (
             fleet text NOT NULL, name text NOT NULL,
@@ -167,7 +169,7 @@ package enum FleetSchema {
 
     /// A mirror of the failures in the files of the hosts.
     ///
-    /// The server knows a host by its file, whatever its name: `file` is the file's own number.
+    /// `file` is the file's incarnation, by which the server identifies a host whatever the host's name.
     private static let failure = """
         CREATE TABLE IF NOT EXISTS fleet.failure (
             fleet text NOT NULL, circuit text NOT NULL, worker bigint NOT NULL, number bigint NOT NULL,
@@ -189,8 +191,8 @@ package enum FleetSchema {
 
     /// The links: one row for each host.
     ///
-    /// - `place`: the same for all links of a file on its machine, so that one link takes another's place.
-    /// - `trouble`: what the server, or the file, refuses to the link, and since when.
+    /// - `place`: the same for all links of a file on its machine, so that one link can replace another.
+    /// - `trouble`, `trouble_since`: what the server, or the file, refuses to the link, and since when.
     /// - `rules`: each circuit's rule in the host's file.
     private static let link = """
         CREATE TABLE IF NOT EXISTS fleet.link (
@@ -205,13 +207,13 @@ package enum FleetSchema {
     private static let durations = "BETWEEN 0 AND \(FleetLimits.duration)"
 }
 
-/// The limits of numbers, here and at the server.
+/// The limits of numbers, in links and at the server.
 enum FleetLimits {
-    /// Ten years: nothing is open, held or counted for longer.
+    /// The longest time, ten years, for which anything is open, held or counted.
     static let duration: Int64 = 315_360_000_000_000
     static let stamp: Int64 = 1 << 61
     static let generation: Int64 = 1 << 62
-    /// A higher generation is damage: generations are instants, or a little above.
+    /// A higher generation is damaged: generations are times of the server, or a little higher.
     static let readableGeneration: Int64 = 1 << 53
     /// No right to probe lasts longer than this.
     static let lease: Int64 = 600_000_000

@@ -7,10 +7,10 @@ import Musl
 import Darwin
 #endif
 
-/// Texts as C functions take them, each with a zero byte at its end.
+/// Copies of texts as C strings.
 ///
 /// A zero byte inside a text, which PostgreSQL's texts can't have, becomes U+FFFD. Safe: this object owns the copies
-/// and frees them at its end; the pointers leave it only while a closure runs.
+/// and frees them in `deinit`; the pointers leave it only while a closure runs.
 @safe
 final class CTexts {
     private let copies: [UnsafeMutablePointer<CChar>?]
@@ -23,7 +23,7 @@ final class CTexts {
         }
     }
 
-    deinit { for place in unsafe self.copies.indices { unsafe free(self.copies[place]) } }
+    deinit { for index in unsafe self.copies.indices { unsafe free(self.copies[index]) } }
 
     func withPointers<Result>(_ body: ([UnsafePointer<CChar>?]) -> Result) -> Result {
         withExtendedLifetime(self) { unsafe body(self.copies.map { unsafe UnsafePointer($0) }) }

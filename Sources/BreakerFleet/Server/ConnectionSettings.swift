@@ -1,11 +1,11 @@
 #if PostgreSQL
 import CPostgreSQL
 
-/// Where the server is and how to get in: libpq's connection string, with a link's own settings.
+/// The settings of a connection: libpq's connection string, completed by a link's own settings.
 package struct ConnectionSettings: Sendable {
-    /// libpq's keywords and their values: a list for each server that the user has named, in the user's order.
+    /// libpq's keywords and their values: a list for each server of the connection string, in its order.
     private(set) var servers: [[Setting]]
-    /// The passwords, which no message may repeat.
+    /// The passwords, which no message may show.
     private let secrets: [String]
 
     struct Setting: Sendable {
@@ -13,20 +13,20 @@ package struct ConnectionSettings: Sendable {
         var value: String
     }
 
-    /// What a link sets where the user's string does not.
+    /// A link's settings, for keywords that the user's string leaves out.
     ///
-    /// Each setting belongs to one socket, and costs a healthy socket nothing. A link relies on the deadlines of
-    /// `ServerConnection`; these settings let the kernel give a dead connection up while no thread waits for it. A
-    /// standby can't be written to, so a link skips it.
+    /// The time-outs belong to one socket, and cost a healthy connection nothing. A link relies on the deadlines of
+    /// `ServerConnection`; with these settings the kernel ends a dead connection while no thread waits for it. A link
+    /// skips a standby, because it can't write to it (`target_session_attrs`).
     private static let defaults = [
         ("connect_timeout", "2"), ("keepalives", "1"), ("keepalives_idle", "2"), ("keepalives_interval", "1"),
         ("keepalives_count", "2"), ("tcp_user_timeout", "3000"), ("target_session_attrs", "read-write"),
         ("fallback_application_name", "breaker-fleet"),
     ]
 
-    /// Reads libpq's connection string or URI.
+    /// Parses libpq's connection string or URI.
     ///
-    /// - Throws: `invalidConfiguration` for a malformed string, without repeating it: any word may be a password.
+    /// - Throws: `invalidConfiguration` for a malformed string, without repeating it: any part may be a password.
     package init(parsing text: String) throws(FleetError) {
         guard var settings = Self.parse(text) else {
             throw FleetError(
@@ -43,13 +43,13 @@ package struct ConnectionSettings: Sendable {
         self.servers = Self.separated(settings)
     }
 
-    /// Whether the string has a password, which a process list or a unit file would show.
+    /// Whether the string contains a password, which a process list or a unit file would show.
     var holdsSecret: Bool { !self.secrets.isEmpty }
 
     /// Parses the string by libpq; nil if the string is malformed.
     private static func parse(_ text: String) -> [Setting]? {
-        // PQconninfoParse: "If an error occurs, then NULL is returned", and a message, which may repeat the string,
-        // only on demand. A zero byte would end the string early.
+        // PQconninfoParse: "If an error occurs, then NULL is returned". This does not request the message, which may
+        // repeat the string. A zero byte would end the string early.
         guard !text.utf8.contains(0), let options = unsafe PQconninfoParse(text, nil) else { return nil }
         defer { unsafe PQconninfoFree(options) }
         var settings: [Setting] = []
@@ -66,30 +66,31 @@ package struct ConnectionSettings: Sendable {
 
     /// Splits the settings into a list for each server, so that each server has a deadline of its own.
     ///
-    /// With a list, libpq waits at the first server until its caller gives up: PQconnectPoll keeps no time.
+    /// With several servers in one list, libpq would wait for the first until its caller gives up: PQconnectPoll has no
+    /// time-out.
     private static func separated(_ settings: [Setting]) -> [[Setting]] {
-        let places = ["host", "hostaddr", "port"]
-        let lists = places.map { place in
-            settings.first { $0.keyword == place }?.value
+        let addressKeywords = ["host", "hostaddr", "port"]
+        let lists = addressKeywords.map { keyword in
+            settings.first { $0.keyword == keyword }?.value
                 .split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
         }
         let count = max(lists[0].count, lists[1].count)
-        // libpq itself refuses lists whose lengths differ, and says so.
+        // libpq itself reports lists whose lengths differ.
         guard count > 1, lists.allSatisfy({ [0, 1, count].contains($0.count) }) else { return [settings] }
-        let others = settings.filter { !places.contains($0.keyword) }
-        return (0..<count).map { number in
+        let others = settings.filter { !addressKeywords.contains($0.keyword) }
+        return (0..<count).map { index in
             others
-                + zip(places, lists).compactMap { place, list in
-                    guard let value = list.count == 1 ? list[0] : list.isEmpty ? nil : list[number] else { return nil }
-                    return Setting(keyword: place, value: value)
+                + zip(addressKeywords, lists).compactMap { keyword, list in
+                    guard let value = list.count == 1 ? list[0] : list.isEmpty ? nil : list[index] else { return nil }
+                    return Setting(keyword: keyword, value: value)
                 }
         }
     }
 
-    /// A message of libpq or of a server, made fit to be shown; nil if it repeats a password.
-    func told(_ message: String) -> String? {
+    /// A message of libpq or of a server, escaped for people; nil if it contains a password.
+    func withoutPassword(_ message: String) -> String? {
         guard !self.secrets.contains(where: { !$0.isEmpty && message.contains($0) }) else { return nil }
-        return ServerText.told(message)
+        return ServerText.shown(message)
     }
 }
 #endif

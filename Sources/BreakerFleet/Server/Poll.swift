@@ -9,9 +9,9 @@ import Darwin
 
 /// poll(2), for a few descriptors.
 enum Poll {
-    /// Waits until one of the descriptors can be used; returns all that can, or none when the time is over.
+    /// Waits until one of the descriptors is ready; returns all that are ready, or none if the time is over.
     ///
-    /// A descriptor with an error or a closed peer counts as usable: the next call that uses it finds out.
+    /// A descriptor with an error or a closed peer counts as ready: the next call that uses it fails.
     static func wait(for duration: Duration, reading: [Int32] = [], writing: [Int32] = []) -> [Int32] {
         var entries = reading.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         entries += writing.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
@@ -21,7 +21,7 @@ enum Poll {
         return entries.filter { $0.revents != 0 }.map(\.fd)
     }
 
-    /// Ends both directions of a socket, so that no write to it waits any more.
+    /// Ends both directions of a socket, so that no later write to it can block.
     static func shutDown(_ socket: Int32) { _ = shutdown(socket, Int32(SHUT_RDWR)) }
 }
 #endif

@@ -19,70 +19,70 @@ extension ServerConnection {
             unsafe PQsendQueryParams(handle, statement, Int32(parameters.count), types, values, nil, nil, 0) == 1
         }
         // Row by row: libpq would keep all rows of an endless answer before handing out the first.
-        guard isSent, unsafe PQsetSingleRowMode(handle) == 1 else { throw self.lost() }
+        guard isSent, unsafe PQsetSingleRowMode(handle) == 1 else { throw self.closeLost() }
         var answer = Answer()
         while true {
             let flushed = unsafe PQflush(handle)
-            guard flushed >= 0 else { throw self.lost() }
+            guard flushed >= 0 else { throw self.closeLost() }
             if flushed == 0, unsafe PQisBusy(handle) == 0 {
                 // PQgetResult: "returning a null pointer when the command is done"
                 guard let result = unsafe PQgetResult(handle) else { break }
                 defer { unsafe PQclear(result) }
-                guard unsafe answer.take(result, within: self.manner.bounds) else { throw self.notUnderstood() }
-                guard ContinuousClock.now < deadline else { throw self.late() }
+                guard unsafe answer.append(result, within: self.manner.bounds) else { throw self.closeUnexpected() }
+                guard ContinuousClock.now < deadline else { throw self.closeLate() }
                 continue
             }
             try self.consume(until: deadline, isWriting: flushed == 1)
         }
         self.collectNotifications()
-        if unsafe PQstatus(handle) == CONNECTION_BAD { throw self.lost() }
+        if unsafe PQstatus(handle) == CONNECTION_BAD { throw self.closeLost() }
         if let failure = answer.failure {
-            let text = self.settings.told(failure.message) ?? "the statement failed"
+            let text = self.settings.withoutPassword(failure.message) ?? "the statement failed"
             throw FleetError(
                 code: ServerFailure.code(of: failure.state), message: "\(text) (SQLSTATE \(failure.state))")
         }
         return answer.rows
     }
 
-    /// The type `text`, by its number in PostgreSQL's pg_type.dat.
+    /// The object identifier of the type `text`, from PostgreSQL's pg_type.dat.
     ///
-    /// If the server must guess, it refuses a parameter that the statement does not use.
+    /// Parameters have a type because the server can't infer one for a parameter that the statement does not use.
     private static let text: Oid = 25
 
     static var closed: FleetError { FleetError(code: .unreachable, message: "there is no connection to the server") }
 
-    private func late() -> FleetError {
+    private func closeLate() -> FleetError {
         self.close()
         return FleetError(code: .timedOut, message: "the server did not answer a statement in time")
     }
 
-    private func notUnderstood() -> FleetError {
+    private func closeUnexpected() -> FleetError {
         self.close()
-        return FleetError(code: .unavailable, message: "the server's answer is none to what it was asked")
+        return FleetError(code: .unavailable, message: "the server sent an answer that does not fit the request")
     }
 
-    /// Waits for bytes from the server, or for room to send the rest, and reads what has come.
+    /// Waits for bytes from the server, or for room to send the rest, and reads all bytes that have arrived.
     private func consume(until deadline: ContinuousClock.Instant, isWriting: Bool) throws(FleetError) {
         guard let handle = unsafe self.handle else { throw Self.closed }
         let left = deadline - .now
-        guard left > .zero else { throw self.late() }
+        guard left > .zero else { throw self.closeLate() }
         let socket = unsafe PQsocket(handle)
         let ready = Poll.wait(for: left, reading: [socket], writing: isWriting ? [socket] : [])
         guard !ready.isEmpty else { return }
         try self.countReceived(socket)
-        guard unsafe PQconsumeInput(handle) == 1 else { throw self.lost() }
+        guard unsafe PQconsumeInput(handle) == 1 else { throw self.closeLost() }
         self.collectNotifications()
     }
 }
 
-/// The rows of an answer, or why there are none.
+/// The rows of an answer, or the failure that it reports.
 private struct Answer {
     var rows: [ServerRow] = []
     private var bytes = 0
     var failure: (state: String, message: String)?
 
-    /// Takes a result of libpq; false if no statement of a link has such a result.
-    mutating func take(_ result: OpaquePointer, within bounds: ServerConnection.Bounds) -> Bool {
+    /// Adds a result of libpq; false if no statement of a link can have such a result.
+    mutating func append(_ result: OpaquePointer, within bounds: ServerConnection.Bounds) -> Bool {
         switch unsafe PQresultStatus(result) {
         case PGRES_SINGLE_TUPLE:
             let count = unsafe max(0, PQnfields(result))
@@ -93,11 +93,11 @@ private struct Answer {
         // Each answer ends with one of these: no more rows, or a command without rows.
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: return true
         case PGRES_FATAL_ERROR:
-            // The first failure shows the cause. Only its primary message is kept: other fields repeat values.
+            // The first failure shows the cause. Only its primary message is stored: other fields repeat values.
             if self.failure == nil {
                 let state = unsafe Self.field(result, Int32(UInt8(ascii: "C"))) ?? "none"
                 let message = unsafe Self.field(result, Int32(UInt8(ascii: "M"))) ?? "the statement failed"
-                self.failure = (ServerText.told(state), message)
+                self.failure = (ServerText.shown(state), message)
             }
             return true
         default: return false

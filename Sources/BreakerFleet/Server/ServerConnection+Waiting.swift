@@ -2,16 +2,17 @@
 import CPostgreSQL
 
 extension ServerConnection {
-    /// Why a wait has ended.
+    /// The reason why a wait has ended.
     enum Waking: Sendable {
-        /// The server sent something; `takeNotifications` returns the notifications among it.
+        /// The server has sent bytes; `drainNotifications` returns the notifications in them.
         case server
-        /// Another thread woke this one.
+        /// Another thread has woken this one.
         case owner
+        /// The time is over.
         case time
     }
 
-    /// Waits for the server, or for another thread that wakes this one; throws if the connection is lost.
+    /// Waits until the server sends something, or another thread wakes this one; throws if the connection is lost.
     func wait(for duration: Duration, orWoken wakeUp: WakeUp) throws(FleetError) -> Waking {
         guard let handle = unsafe self.handle else { throw Self.closed }
         guard self.notifications.isEmpty else { return .server }
@@ -19,9 +20,9 @@ extension ServerConnection {
         let ready = Poll.wait(for: duration, reading: [socket, wakeUp.descriptor])
         if ready.contains(socket) {
             try self.countReceived(socket)
-            guard unsafe PQconsumeInput(handle) == 1 else { throw self.lost() }
+            guard unsafe PQconsumeInput(handle) == 1 else { throw self.closeLost() }
             self.collectNotifications()
-            if unsafe PQstatus(handle) == CONNECTION_BAD { throw self.lost() }
+            if unsafe PQstatus(handle) == CONNECTION_BAD { throw self.closeLost() }
         }
         if ready.contains(wakeUp.descriptor) {
             wakeUp.drain()
@@ -30,15 +31,15 @@ extension ServerConnection {
         return ready.isEmpty ? .time : .server
     }
 
-    /// Returns the texts of the notifications since the last call.
+    /// Returns the notifications since the last call, and forgets them.
     ///
-    /// An empty text stands for all that were dropped because there were too many.
-    func takeNotifications() -> [String] {
+    /// An empty text stands for all notifications that were dropped because there were too many.
+    func drainNotifications() -> [String] {
         defer { self.notifications = [] }
         return self.notifications
     }
 
-    /// Takes the notifications out of libpq, which would keep any number of them.
+    /// Moves the notifications out of libpq, which would store any number of them.
     func collectNotifications() {
         guard let handle = unsafe self.handle else { return }
         while let notification = unsafe PQnotifies(handle) {

@@ -1,13 +1,13 @@
 #if PostgreSQL
 
-/// The errors for the SQLSTATEs with which a server refuses.
+/// The meaning of a server's errors.
 enum ServerFailure {
-    /// See "PostgreSQL Error Codes", appendix A of its manual.
+    /// The code for an SQLSTATE; see "PostgreSQL Error Codes", appendix A of the manual.
     static func code(of state: String) -> FleetError.Code {
         switch state {
         // No such database; insufficient privilege.
         case "3D000", "42501": .refused
-        // No such schema, table, column or function: all of them are made together.
+        // No such schema, table, column or function: the schema's script creates all of them together.
         case "3F000", "42P01", "42703", "42883": .wrongSchema
         // Canceled by statement_timeout; lock_timeout.
         case "57014", "55P03": .timedOut
@@ -19,7 +19,7 @@ enum ServerFailure {
 
     /// The SQLSTATE in a verbose message of libpq, as in `FATAL:  28P01: password authentication failed`.
     ///
-    /// While libpq connects, it shows the SQLSTATE in no other way.
+    /// While libpq connects, it gives the SQLSTATE in no other way.
     static func state(in message: String) -> String? {
         message.split(separator: ":").lazy.map { $0.drop { $0 == " " } }.first { word in
             word.utf8.count == 5 && word.utf8.contains { $0 >= 0x30 && $0 <= 0x39 }

@@ -1,26 +1,24 @@
 #if PostgreSQL
 import BreakerStore
 
-/// Texts on their way from and to the server.
+/// Converts texts from and for the server.
 enum ServerText {
-    static let longest = 1_000
+    private static let maxLength = 1_000
 
-    /// A server's text made fit for people: on one line, and not too long.
-    static func told(_ text: String) -> String { self.cut(text).escaped }
+    /// A server's text as people see it: escaped, on one line, and not too long.
+    static func shown(_ text: String) -> String { self.cut(text).escaped }
 
-    /// The first 1,000 characters.
-    ///
-    /// They are Unicode scalars, because a character as readers see it may have any number of marks.
+    /// The first 1,000 Unicode scalars of a text; a `Character` may have any number of combining marks.
     static func cut(_ text: String) -> String {
-        guard text.utf8.count > self.longest else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(self.longest)))
+        guard text.utf8.count > self.maxLength else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(self.maxLength)))
     }
 
     /// An array of texts as PostgreSQL writes it: `{"a","b",NULL}`.
     static func array(_ texts: [String?]) -> String {
         var literal = "{"
-        for (place, text) in texts.enumerated() {
-            if place > 0 { literal += "," }
+        for (index, text) in texts.enumerated() {
+            if index > 0 { literal += "," }
             guard let text else {
                 literal += "NULL"
                 continue

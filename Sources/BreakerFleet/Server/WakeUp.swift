@@ -7,9 +7,9 @@ import Musl
 import Darwin
 #endif
 
-/// A pipe by which any thread ends the wait of the thread that has the connection.
+/// A pipe by which any thread ends the wait of the thread that uses the connection (the self-pipe trick).
 ///
-/// Two calls of `wake` before a wait end only one wait.
+/// Several calls of `wake` before a wait end that wait alone.
 final class WakeUp: Sendable {
     /// Becomes readable when a thread calls `wake`.
     let descriptor: Int32
@@ -18,13 +18,13 @@ final class WakeUp: Sendable {
     init() throws(FleetError) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else {
-            throw FleetError(code: .unavailable, message: "no pipe can be made: too many files are open")
+            throw FleetError(code: .unavailable, message: "could not create a pipe: too many files are open")
         }
         self.descriptor = ends[0]
         self.writeEnd = ends[1]
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            // Neither end ever blocks: a full pipe wakes just as well.
+            // Neither end ever blocks: a full pipe is readable, too, and so ends the wait.
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
     }

@@ -4,7 +4,7 @@ struct Moment: Hashable, Sendable {
     var draw: Double = 0
 }
 
-/// How a call ended, with the key by which the report counts once, however often it is applied.
+/// The report of an outcome, with the idempotency key by which it counts once, however often it is applied.
 struct Report: Hashable, Sendable {
     var worker: Int64
     var sequence: Int64
@@ -13,24 +13,24 @@ struct Report: Hashable, Sendable {
     /// When the call ended.
     var at: StoreTime
     var error: String?
-    /// The service's statement that it is down, if it made one.
+    /// The outage that the service has declared, if any.
     var outage: Outage?
     /// Whether an earlier attempt to commit the report may have succeeded.
-    var mayBeKnown = false
-    /// How often the store's file was replaced before the call ended: in a later file the epoch says nothing.
+    var isRetry = false
+    /// How many files of the store were lost before the call ended: in a later file the epoch means nothing.
     var lostFiles: Int64 = 0
 }
 
-/// A service's statement that it is down.
+/// An outage that the service has declared.
 struct Outage: Hashable, Sendable {
-    /// For how many microseconds the service asks to be left alone; nil if the service gave no time.
+    /// For how many microseconds the service asks for no calls; nil if it named no time.
     var time: Int64?
 }
 
 /// Calls through a closed circuit.
 extension Circuit {
     enum ReportAction: Hashable, Sendable {
-        /// The report came too late, or was applied before: nothing changed.
+        /// The report was late, or had been applied before: nothing changed.
         case stale
         /// There was nothing to change.
         case unchanged
@@ -43,7 +43,7 @@ extension Circuit {
     mutating func callFailed(
         _ report: Report,
         at moment: Moment,
-        among kept: some KeptFailures,
+        among kept: some KnownFailures,
         isAlive: (Int64) -> Bool = { _ in true }
     ) -> ReportAction {
         self.endHoldIfOver(at: moment.now)
@@ -52,7 +52,8 @@ extension Circuit {
         case .closed: break
         case .open, .halfOpen, .unknown: return .stale
         }
-        // The failure gets no row: this version does not know the rule, or cells count the calls.
+        // Without `keepsFailures` the failure gets no row: this release does not know the rule, or cells count the
+        // calls.
         guard self.rules.keepsFailures || self.rules.isKnown && report.outage != nil else { return .unchanged }
         let failure = Failure(
             at: min(report.at, moment.now),
@@ -60,32 +61,32 @@ extension Circuit {
             sequence: report.sequence
         )
         guard !self.isForgotten(failure) else { return .stale }
-        if report.mayBeKnown, kept.contains(worker: failure.worker, sequence: failure.sequence) { return .stale }
+        if report.isRetry, kept.contains(worker: failure.worker, sequence: failure.sequence) { return .stale }
         if let error = report.error { self.lastError = error }
         let start = self.startOfCounting(at: moment.now)
-        if let start, self.tally.hasExpired { self.change(.dropBefore(start)) }
-        let isLate = [start, self.tally.start].contains { $0.map { failure.at < $0 } ?? false }
+        if let start, self.failureCount.hasExpired { self.change(.dropBefore(start)) }
+        let isLate = [start, self.failureCount.start].contains { $0.map { failure.at < $0 } ?? false }
         if !isLate, self.rules.keepsFailures {
             self.change(.insert(failure))
-            self.tally.add(failure)
+            self.failureCount.add(failure)
         }
-        let outage = self.outage(of: report, saidAt: failure.at, at: moment.now)
-        // Checked even if this failure is too old to count: the rule may have changed since the last failure.
-        guard outage != nil || self.tally.count >= self.rules.threshold else { return .counted }
+        let outage = self.outage(of: report, failedAt: failure.at, at: moment.now)
+        // Checked even if this failure is too old to count, because the rule may have changed since the last failure.
+        guard outage != nil || self.failureCount.count >= self.rules.threshold else { return .counted }
         if self.rules.minimumReporters > 1 {
             let new = isLate ? [] : [failure]
-            // The statement of a service that is still down counts, however short the window is.
+            // The report of an outage that still lasts counts, however short the window is.
             let reporting = outage == nil ? new : [failure]
             let reporters = Reporters(
                 kept.newestOfEachWorker() + reporting, minimum: self.rules.minimumReporters, isAlive)
             guard reporters.count >= self.rules.minimumReporters else {
-                let excess = max(0, self.tally.count - max(0, self.rules.threshold))
+                let excess = max(0, self.failureCount.count - max(0, self.rules.threshold))
                 let oldest = (kept.oldest(excess) + new).sorted().prefix(excess)
                 for old in oldest where !reporters.needs(old) { self.change(.drop(old)) }
                 return .counted
             }
         }
-        self.open(at: moment, as: .tripped, by: outage, saidAt: failure.at)
+        self.open(at: moment, as: .tripped, by: outage, failedAt: failure.at)
         return .tripped
     }
 
@@ -98,56 +99,56 @@ extension Circuit {
         }
         guard self.rules.isConsecutive else { return .unchanged }
         let ended = min(report.at, moment.now)
-        guard let oldest = self.tally.oldest, oldest <= ended else { return .unchanged }
+        guard let oldest = self.failureCount.oldest, oldest <= ended else { return .unchanged }
         self.change(.dropBefore(ended.adding(1)))
         self.forgottenUntil = max(self.forgottenUntil ?? ended, ended)
         return .counted
     }
 
-    /// Opens the circuit for the time that the service has named, or else for the time of the recovery rule.
+    /// Opens the circuit for the time of the declared outage, or else for the time of the recovery rule.
     ///
     /// - Parameters:
-    ///   - reason: the reason, if neither a service's statement nor a number of failures opens the circuit.
-    ///   - counted: the calls whose share was reached.
+    ///   - reason: the reason, if neither a declared outage nor a number of failures opens the circuit.
+    ///   - counted: the calls by which a rate was reached.
     mutating func open(
-        at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, saidAt: StoreTime, reason: String? = nil,
+        at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, failedAt: StoreTime, reason: String? = nil,
         counted: WindowCount? = nil
     ) {
         let end =
-            outage?.time.map { max(moment.now, saidAt.adding(self.rules.outageTime($0))) }
+            outage?.time.map { max(moment.now, failedAt.adding(self.rules.outageTime($0))) }
             ?? moment.now.adding(self.rules.recoveryTime(afterTrips: self.tripsInARow, draw: moment.draw))
         let reason =
-            reason ?? outage.map(self.reason) ?? (kind == .tripped ? self.failuresInWords : self.lastError)
+            reason ?? outage.map(self.reason) ?? (kind == .tripped ? self.describedFailures : self.lastError)
         self.tripsInARow = Int(clamping: Int64(self.tripsInARow).addingSaturating(1))
         if kind == .tripped {
             self.trippedSince = moment.now
             self.trip = Trip(
-                reason: reason, failed: counted?.bad ?? (outage == nil ? Int64(self.tally.count) : nil),
+                reason: reason, failed: counted?.bad ?? (outage == nil ? Int64(self.failureCount.count) : nil),
                 calls: counted?.calls)
         }
         self.move(to: .open(until: end), at: moment.now, as: kind, reason: reason)
     }
 
-    /// The report's outage; nil if the report is committed again after the outage's time was over.
-    private func outage(of report: Report, saidAt: StoreTime, at now: StoreTime) -> Outage? {
-        guard let outage = report.outage, report.mayBeKnown else { return report.outage }
+    /// The report's outage; nil if the report is committed again (`isRetry`) after the outage was over.
+    private func outage(of report: Report, failedAt: StoreTime, at now: StoreTime) -> Outage? {
+        guard let outage = report.outage, report.isRetry else { return report.outage }
         let time = outage.time.map(self.rules.outageTime) ?? self.rules.recovery.timeout.saturatingMicroseconds
-        return now < saidAt.adding(time) ? outage : nil
+        return now < failedAt.adding(time) ? outage : nil
     }
 
     private func reason(_ outage: Outage) -> String {
-        var said = "the service said that it is down"
+        var text = "the service said that it is down"
         if let named = outage.time.map({ max(0, $0) }) {
-            said += " for \(Duration.microseconds(named).readable)"
+            text += " for \(Duration.microseconds(named).readable)"
             let time = self.rules.outageTime(named)
-            if time < named { said += ", cut to \(Duration.microseconds(time).readable)" }
+            if time < named { text += ", cut to \(Duration.microseconds(time).readable)" }
         }
-        guard let error = self.lastError else { return said }
-        return "\(said): \(error)"
+        guard let error = self.lastError else { return text }
+        return "\(text): \(error)"
     }
 
-    private var failuresInWords: String {
-        let count = self.tally.count
+    private var describedFailures: String {
+        let count = self.failureCount.count
         let failures =
             switch self.rules.trip.kind {
             case .failures(_, let window):

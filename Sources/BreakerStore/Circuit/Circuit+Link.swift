@@ -1,11 +1,11 @@
-/// A link's orders to a circuit; `Circuit+Operator.swift` has the orders of operators, also those of other hosts.
+/// Orders of a link to a circuit; `Circuit+Operator.swift` has the commands of operators, also those of other hosts.
 ///
-/// Each function except the reset returns whether the order applies, and otherwise changes nothing, such as a state of
-/// a later version. A hold that is in force stays above the new state.
+/// Each function except the reset returns whether the order was applied; if not, nothing changed, as in a state of a
+/// later release. A hold that is in force continues to override the new state.
 extension Circuit {
-    /// Opens the circuit: the hosts have opened it together, or one host has seen that the service still fails.
+    /// Opens the circuit: the hosts have tripped it together, or the probe of a host has failed.
     ///
-    /// - Parameter duration: how long from now; at most the longest recovery of the circuit's rules.
+    /// - Parameter duration: how long from now, limited to the longest recovery of the circuit's rules.
     mutating func openOrdered(for duration: Int64, trips: Int, reason: String?, at now: StoreTime) -> Bool {
         let kind: CircuitEvent.Kind
         switch self.state {
@@ -23,7 +23,7 @@ extension Circuit {
         return true
     }
 
-    /// Makes the stay of an open circuit longer or shorter, without a new epoch and without an event.
+    /// Changes how long an open circuit stays open, without a new epoch and without an event.
     mutating func extensionOrdered(for duration: Int64, at now: StoreTime) -> Bool {
         switch self.state {
         case .open: self.state = .open(until: self.endOrdered(after: duration, at: now))
@@ -45,22 +45,23 @@ extension Circuit {
         return true
     }
 
-    /// Resets the circuit as an operator of another host did at `time`: nothing from before `time` counts any longer.
+    /// Resets the circuit as an operator of another host did at `time`, a store time: nothing from before `time` counts
+    /// any longer.
     ///
     /// A closed circuit stays as it is if nothing before `time` counts and no hold is to end.
-    mutating func resetOrdered(saidAt time: StoreTime, endsHold: Bool, reason: String?, at now: StoreTime) {
+    mutating func resetOrdered(asOf time: StoreTime, endsHold: Bool, reason: String?, at now: StoreTime) {
         if self.state == .closed, self.hold == nil || !endsHold {
-            let hasFailures = self.tally.oldest.map { $0 <= time } ?? false
-            let hasCalls = self.rules.longestShareWindow.map { now.subtracting($0) < time } ?? false
+            let hasFailures = self.failureCount.oldest.map { $0 <= time } ?? false
+            let hasCalls = self.rules.longestRateWindow.map { now.subtracting($0) < time } ?? false
             guard hasFailures || hasCalls else { return }
         }
         self.reset(at: now, endsHold: endsHold, reason: reason)
     }
 
-    /// Lets the probes of an open circuit through from now on: this host is to probe for all hosts.
+    /// Makes an open circuit due for probes now: this host is to probe for all hosts.
     ///
-    /// The new epoch separates this stay from the stay in which another host was to probe. The history gets no event:
-    /// hosts take turns at probing, and no operator asked for this turn.
+    /// The new epoch separates the probes of this host from an outage in which another host was to probe. The history
+    /// gets no event: hosts take turns at probing, and no operator asked for this turn.
     mutating func probeOrdered(at now: StoreTime) -> Bool {
         guard self.hold(at: now) == nil, case .open(let until) = self.state else { return false }
         if now < until { self.enter(.open(until: now), at: self.since, epochAt: now) }

@@ -1,4 +1,6 @@
+/// Commands of operators: reset, hold, release and probe; and the end of a hold by time.
 extension Circuit {
+    /// Closes the circuit and forgets its failures; ends a hold, too, if `endsHold`.
     mutating func reset(at now: StoreTime, endsHold: Bool = true, reason: String?) {
         let from = self.word
         let ended = endsHold ? self.hold(at: now) : nil
@@ -10,7 +12,7 @@ extension Circuit {
         self.record(.reset, from: from, reason: reason, subject: ended?.by)
     }
 
-    /// Holds the circuit; a half-open circuit loses its slots, and is open and due beneath the hold.
+    /// Holds the circuit; a half-open circuit loses its slots, and becomes open and due beneath the hold.
     mutating func held(_ state: HoldState, for duration: Int64?, by who: String?, reason: String?, at now: StoreTime) {
         self.endHoldIfOver(at: now)
         let from = self.word
@@ -34,7 +36,7 @@ extension Circuit {
         return true
     }
 
-    /// Lets the probes of an open circuit through from now on; returns whether the circuit's time had not come yet.
+    /// Makes an open circuit due for probes now; returns false if it was due already, or is not open.
     ///
     /// The circuit stays open until a probe succeeds: a reset would send all traffic to a service that is just
     /// recovering.
@@ -47,12 +49,12 @@ extension Circuit {
         return true
     }
 
-    /// The reason in the history if a hold ended by time, without an operator.
+    /// The reason in the history if a hold ended by time, not by an operator.
     static let endOfHold = "its time is over"
 
-    /// Ends a hold whose time is over; the first event after the end adds it to the history.
+    /// Ends a hold whose time is over; the first event after that adds the end to the history.
     ///
-    /// The epoch stays: calls under the hold report nothing, and calls since the end of the hold must count.
+    /// The epoch stays: calls under the hold report nothing, and calls after the end of the hold must count.
     mutating func endHoldIfOver(at now: StoreTime) {
         guard let hold = self.hold, self.hold(at: now) == nil else { return }
         let from = self.word
@@ -65,7 +67,7 @@ extension Circuit {
         self.record(.configured, from: self.word, reason: change)
     }
 
-    /// Begins a new epoch for a state that has lasted since `since`.
+    /// Begins a new epoch of a state that began at `since`.
     mutating func enter(_ state: State, at since: StoreTime, epochAt now: StoreTime) {
         self.enter(state, at: now)
         self.since = since

@@ -1,18 +1,18 @@
-/// Lets calls through, and keeps the probes of the half-open state.
+/// Admits calls, and tracks the probes of the half-open state.
 extension Circuit {
-    /// The answer to a call, as far as it can be given without a change of the circuit.
+    /// The answer to a call that asks for admission, as far as it can be given without changing the circuit.
     enum Answer: Hashable, Sendable {
         case proceed
-        /// Let through uncounted: held closed, or in a state or under a rule that this version does not know.
+        /// Let through uncounted: held closed, or in a state or under a rule that this release does not know.
         case uncounted
         case refuse(RefusalCause, until: StoreTime?)
-        /// Let through by an observing circuit, which would refuse the call if it enforced.
+        /// Let through by an observing circuit, where an enforcing one would refuse.
         case observe(until: StoreTime?)
         /// A probe is due: the call is let through if it gets a slot.
         case claim
     }
 
-    /// What became of a call that may have claimed a probe's slot.
+    /// The decision about a call, which may have claimed a probe's slot.
     enum Decision: Hashable, Sendable {
         case proceed(epoch: Int64)
         case uncounted
@@ -21,7 +21,7 @@ extension Circuit {
         case refuse(RefusalCause, until: StoreTime?)
     }
 
-    /// The worker that asks for a slot, and its probe's token.
+    /// The worker that asks for a slot, and the token of its probe.
     struct Claim: Hashable, Sendable {
         var token: Int64
         var worker: Int64
@@ -103,22 +103,22 @@ extension Circuit {
     ) -> ReportAction {
         guard self.endProbe(token: token, epoch: epoch, at: moment.now) != nil else { return .stale }
         if let error { self.lastError = error }
-        self.open(at: moment, as: .reopened, by: outage, saidAt: moment.now)
+        self.open(at: moment, as: .reopened, by: outage, failedAt: moment.now)
         return .reopened
     }
 
-    /// Frees the slot of a probe that was ignored, cancelled or discarded, without a verdict.
+    /// Frees the slot of a probe without a verdict: it was ignored, cancelled or discarded.
     mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
         self.endProbe(token: token, epoch: epoch, at: moment.now) == nil ? .stale : .unchanged
     }
 
-    /// Applies the report of a call that asked for no leave; claims a slot first if a probe is due.
+    /// Applies the report of a call without an admission; claims a slot first if a probe is due.
     mutating func recorded(
         _ report: Report,
         failed: Bool,
         claiming claim: Claim,
         at moment: Moment,
-        among kept: some KeptFailures,
+        among kept: some KnownFailures,
         isAlive: (Int64) -> Bool = { _ in true }
     ) -> ReportAction {
         guard report.epoch == self.epoch else { return .stale }
@@ -149,7 +149,7 @@ extension Circuit {
         self.probes.removeAll { $0.leaseEnds <= now || !isAlive($0.worker) }
     }
 
-    /// Frees the probe's slot; returns the successes so far, or nil if the probe's report no longer counts.
+    /// Frees the probe's slot; returns how many probes have succeeded so far, or nil if the report is late.
     ///
     /// A report after the lease is stale, whether or not another probe has taken the slot.
     private mutating func endProbe(token: Int64, epoch: Int64, at now: StoreTime) -> Int? {
@@ -167,7 +167,7 @@ extension Circuit {
 
     private mutating func recordExpiry(of probe: Probe) {
         self.record(
-            .probeExpired, from: self.word, reason: "no word from worker \(probe.worker) within the lease",
+            .probeExpired, from: self.word, reason: "worker \(probe.worker) did not report before its lease expired",
             subject: probe.prober.map { "\($0.name)[\($0.pid)]" })
     }
 }

@@ -1,14 +1,14 @@
-/// Instants too far in the future: another program or a damaged disk may have put any value into the rows.
+/// Stamps that are too far in the future: another program or a damaged disk may have put any value into the rows.
 extension Circuit {
-    /// Corrects instants too far ahead of now, so that a bad stamp neither keeps this circuit open forever nor moves a
-    /// process's clock.
+    /// Corrects stamps that are too far ahead of now, so that a bad stamp neither keeps this circuit open forever nor
+    /// moves a process's clock.
     ///
-    /// An open circuit is due after its longest recovery at most. The end of a hold stays: an operator may have meant
-    /// it. Rules that this release can't use say nothing of how long a recovery or a lease may be.
-    mutating func takeStampsAhead(for now: StoreTime) {
+    /// An open circuit becomes due after its longest recovery at most. The end of a hold stays: an operator may have
+    /// meant it. Rules that this release can't use give no limit for a recovery or a lease.
+    mutating func clampFutureStamps(for now: StoreTime) {
         self.since = min(self.since, now)
-        // No success can have happened in the future. A stamp moved to now would hide every failure that ended before
-        // its commit.
+        // No success can be in the future. With the stamp moved to now, each failure that ended before this commit
+        // would count as forgotten.
         if let forgotten = self.forgottenUntil, forgotten > now { self.forgottenUntil = nil }
         self.trippedSince = self.trippedSince.map { min($0, now) }
         if let hold = self.hold { self.hold?.since = min(hold.since, now) }
@@ -24,7 +24,7 @@ extension Circuit {
         }
     }
 
-    /// The same circuit by a clock that is so many microseconds ahead of the clock of its stamps.
+    /// The same circuit by another clock, which is `microseconds` ahead of the clock of its stamps.
     func shifted(by microseconds: Int64) -> Circuit {
         guard microseconds != 0 else { return self }
         func shifted(_ time: StoreTime) -> StoreTime { time.adding(microseconds) }
@@ -49,10 +49,10 @@ extension Circuit {
         return circuit
     }
 
-    /// Whether the circuit has such a stamp.
+    /// Whether the circuit has a stamp that `clampFutureStamps` would correct.
     func hasStampsAhead(of now: StoreTime) -> Bool {
-        var taken = self
-        taken.takeStampsAhead(for: now)
-        return taken != self
+        var clamped = self
+        clamped.clampFutureStamps(for: now)
+        return clamped != self
     }
 }

@@ -1,17 +1,17 @@
-/// Decides what a circuit does next, without a clock or a database.
+/// The state machine of a circuit, without a clock and a database.
 ///
-/// Time, tokens, random numbers and the live workers come in as arguments. Each event is one mutating function that
-/// returns its effect. The values come from rows that other processes wrote, maybe with other versions: an unexpected
-/// value gets an answer (`stale`), and never traps.
+/// Time, tokens, random numbers and the live workers are arguments. Each event is a mutating function that returns its
+/// effect. The values come from rows that other processes wrote, perhaps with other releases: for an unexpected value a
+/// function returns `stale`, and never traps.
 struct Circuit: Equatable, Sendable {
     enum State: Hashable, Sendable {
         /// Calls go through; enough failures lead to `open`.
         case closed
-        /// Calls are refused until the circuit's time has come; then the first caller's claim leads to `halfOpen`.
+        /// Calls are refused until the circuit is due; then the first caller that claims a slot leads to `halfOpen`.
         case open(until: StoreTime)
         /// A few probes try the service; enough successes lead to `closed`, one failure leads back to `open`.
         case halfOpen(successes: Int)
-        /// A state of a later version: calls go through uncounted.
+        /// A state of a later release: calls go through uncounted.
         ///
         /// Only an operator's reset leads out of it, to `closed`.
         case unknown(String, until: StoreTime?)
@@ -28,7 +28,7 @@ struct Circuit: Equatable, Sendable {
         }
     }
 
-    /// A slot that a worker has taken in the half-open state.
+    /// A slot that a worker has claimed in the half-open state.
     struct Probe: Hashable, Sendable {
         var token: Int64
         var worker: Int64
@@ -37,13 +37,13 @@ struct Circuit: Equatable, Sendable {
         var prober: Prober?
     }
 
-    /// The owner of a slot, for people: the worker's row may be gone when an operator asks.
+    /// The owner of a slot, for people: the worker's row may be gone when an operator reads the slot.
     struct Prober: Hashable, Sendable {
         var name: String
         var pid: Int32
     }
 
-    /// How the present outage began.
+    /// How the current outage began.
     struct Trip: Hashable, Sendable {
         var reason: String?
         /// How many failures, among how many calls, made the circuit trip; nil if unknown.
@@ -51,7 +51,7 @@ struct Circuit: Equatable, Sendable {
         var calls: Int64?
     }
 
-    /// An operator's order that overrides the state.
+    /// An operator's command that overrides the state.
     struct Hold: Hashable, Sendable {
         var state: HoldState
         var since: StoreTime
@@ -63,12 +63,12 @@ struct Circuit: Equatable, Sendable {
     var rules: Rules
     var state: State
     var since: StoreTime
-    /// Rises with each change of state, hold or reset; a result from another epoch is late.
+    /// Rises with each change of state, hold or reset; an outcome from another epoch is late.
     var epoch: Int64
     /// Rises by one with each new epoch.
     var windowGeneration: Int64 = 1
-    /// The failures that count at the time of the event; the owner of the failures sets the tally before each event.
-    var tally = FailureTally.none
+    /// How many failures count at the time of the event; the owner of the failures sets this before each event.
+    var failureCount = FailureCount.none
     /// Under the consecutive rule, a success has forgotten the failures up to this time.
     var forgottenUntil: StoreTime?
     var tripsInARow: Int
@@ -81,7 +81,7 @@ struct Circuit: Equatable, Sendable {
     var lastError: String?
     /// The events since the circuit was loaded: each becomes a row of the history.
     private(set) var transitions: [Transition] = []
-    /// The changes to make to the kept failures, in order.
+    /// The changes to the kept failures since they were last drained, in order.
     private var failureChanges: [FailureChange] = []
 
     init(
@@ -108,7 +108,7 @@ struct Circuit: Equatable, Sendable {
 
     /// Creates a closed circuit.
     ///
-    /// `epochFloor` is above every epoch of a circuit that was forgotten.
+    /// `epochFloor` is above each epoch of any forgotten circuit, so that no late outcome counts for the new one.
     init(rules: Rules, at now: StoreTime, epochFloor: Int64 = 0) {
         self.init(rules: rules, state: .closed, since: now, epoch: max(now.microseconds, epochFloor))
     }
@@ -125,7 +125,7 @@ struct Circuit: Equatable, Sendable {
 
     /// The instant from which failures count at `now`; nil if all failures count.
     ///
-    /// The window is inclusive: a failure exactly as old as the window still counts.
+    /// The window is inclusive: a failure that is exactly as old as the window counts.
     func startOfCounting(at now: StoreTime) -> StoreTime? {
         switch self.rules.trip.kind {
         case .failures(_, let window): now.subtracting(window.saturatingMicroseconds)
@@ -148,13 +148,13 @@ struct Circuit: Equatable, Sendable {
         )
     }
 
-    /// Hands over the events since the circuit was loaded, oldest first.
-    mutating func takeTransitions() -> [Transition] {
+    /// Returns and clears the events since the circuit was loaded, oldest first.
+    mutating func drainTransitions() -> [Transition] {
         defer { self.transitions.removeAll() }
         return self.transitions
     }
 
-    /// Makes a transition: begins a new epoch, takes all slots away, and records the event.
+    /// Makes a transition: begins a new epoch, frees all slots, and records the event.
     mutating func move(to state: State, at now: StoreTime, as kind: CircuitEvent.Kind, reason: String? = nil) {
         let from = self.word
         self.enter(state, at: now)
@@ -175,7 +175,7 @@ struct Circuit: Equatable, Sendable {
 
     mutating func change(_ change: FailureChange) { self.failureChanges.append(change) }
 
-    mutating func takeFailureChanges() -> [FailureChange] {
+    mutating func drainFailureChanges() -> [FailureChange] {
         guard !self.failureChanges.isEmpty else { return [] }
         defer { self.failureChanges.removeAll() }
         return self.failureChanges
@@ -183,11 +183,11 @@ struct Circuit: Equatable, Sendable {
 
     mutating func forgetFailures() {
         self.change(.dropAll)
-        self.tally = .none
+        self.failureCount = .none
         self.lastError = nil
     }
 
-    /// The word for people that says the state or the hold.
+    /// The state or the hold as one word for people and for the history.
     var word: String {
         switch self.hold?.state {
         case .open: "held-open"

@@ -1,16 +1,16 @@
-/// The failures of one circuit in memory, oldest first.
-struct FailureList: Hashable, Sendable, KeptFailures {
+/// The failures of one circuit as an array, oldest first: for the in-memory fallback.
+struct FailureList: Hashable, Sendable, KnownFailures {
     private(set) var failures: [Circuit.Failure] = []
     /// The instant from which failures count; nil if all failures count.
     private var start: StoreTime?
 
     init(_ failures: [Circuit.Failure] = []) { self.failures = failures }
 
-    /// The failures that count for a circuit at `now`.
-    mutating func tally(for circuit: Circuit, at now: StoreTime) -> FailureTally {
+    /// How many failures count for a circuit at `now`; the questions below are about these.
+    mutating func failureCount(for circuit: Circuit, at now: StoreTime) -> FailureCount {
         self.start = circuit.startOfCounting(at: now)
         let counting = self.counting
-        return FailureTally(
+        return FailureCount(
             count: counting.count,
             oldest: counting.first?.at,
             hasExpired: counting.count < self.failures.count
@@ -20,7 +20,7 @@ struct FailureList: Hashable, Sendable, KeptFailures {
     mutating func apply(_ change: FailureChange) {
         switch change {
         case .insert(let failure):
-            // Reports come nearly in order, so search from the end.
+            // Reports arrive nearly in order, so the search begins at the end.
             let index = self.failures.lastIndex { $0 < failure }
             self.failures.insert(failure, at: index.map { $0 + 1 } ?? 0)
         case .drop(let failure): self.failures.removeAll { $0 == failure }

@@ -1,12 +1,12 @@
-/// The workers that count as reporters of failures, each with its newest failure: those that live.
+/// The workers that count as reporters of failures, each with its newest failure: usually those that live.
 ///
-/// A worker that has ended counts only where no living one has failed, and all that have ended count as one. So a
-/// process that crashes in a loop counts once, by the incarnation that lives.
+/// Dead workers count only if no living worker has reported, and then all together as one. So a process that crashes in
+/// a loop counts once, by its living incarnation.
 struct Reporters {
     private var newest: [Int64?: Circuit.Failure] = [:]
 
     /// Asks which workers live only if there are at least `minimum`: each question is a system call, and with fewer
-    /// workers no answer changes the decision.
+    /// workers the answers don't change the decision.
     ///
     /// - Parameter failures: at least the newest failure of each worker.
     init(_ failures: [Circuit.Failure], minimum: Int, _ isAlive: (Int64) -> Bool) {

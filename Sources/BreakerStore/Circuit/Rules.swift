@@ -10,16 +10,16 @@ struct Rules: Hashable, Sendable {
     var isModeKnown = true
     var stored = Stored.asRules
 
-    /// What the stored text says beyond these rules.
+    /// How the stored text of the rules relates to these rules.
     enum Stored: Hashable, Sendable {
-        /// Nothing.
+        /// The text has these rules, and nothing else.
         case asRules
         /// Members that this release does not know: they stay in the text when the rules change.
         case more(String)
-        /// A text of a later release, which this release must not obey in part: the text stays as it is.
+        /// A text of a later release, of which this release must not apply a part: the text stays as it is.
         case ofLaterRelease(String, why: String)
-        /// A text that this release can't read, and that is not marked as a later release's: the next registration
-        /// replaces it, but for members that it does not know.
+        /// A text that this release can't read and that is not marked as a later release's: the next registration
+        /// replaces it, except for members that this release does not know.
         case unreadable(String, why: String)
     }
 
@@ -33,7 +33,7 @@ struct Rules: Hashable, Sendable {
         self.mode = config.mode
     }
 
-    /// Whether these are the stored rules, and not those that stand in for a text that can't be used.
+    /// Whether these are the stored rules, and not a substitute for a text that can't be used.
     var areAsStored: Bool {
         switch self.stored {
         case .asRules, .more: true
@@ -41,8 +41,8 @@ struct Rules: Hashable, Sendable {
         }
     }
 
-    /// These rules, or a process's own where the stored text can't be used; the mode has a column of its own.
-    func guarded(by own: CircuitBreaker.Config) -> Rules {
+    /// These rules, or a process's own if the stored text can't be used; the mode stays, as it has a column of its own.
+    func resolved(with own: CircuitBreaker.Config) -> Rules {
         guard !self.areAsStored else { return self }
         var rules = Rules(own)
         rules.stored = self.stored
@@ -53,7 +53,8 @@ struct Rules: Hashable, Sendable {
     /// The rules of a config in which the user has set nothing but the name.
     static let defaults = Rules(CircuitBreaker.Config(name: ""))
 
-    /// The rules for memory: one reporter is enough, because memory does not know the failures of other processes.
+    /// The rules for the in-memory fallback: one reporter is enough, because it does not know the failures of other
+    /// processes.
     static func inMemory(_ rules: Rules) -> Rules {
         var rules = rules
         rules.minimumReporters = 1
@@ -70,14 +71,14 @@ struct Rules: Hashable, Sendable {
         }
     }
 
-    /// Whether each failure that counts has a row; failures under a rule about shares are only counted.
+    /// Whether each failure that counts has a row; failures under a failure-rate rule are only counted.
     var keepsFailures: Bool { self.trip.count != nil }
 
-    /// The window of a rule about the share of failures, in microseconds; nil without such a rule.
+    /// The window of a failure-rate rule, in microseconds; nil without such a rule.
     var failureWindow: Int64? { self.trip.share == nil ? nil : self.trip.window?.saturatingMicroseconds }
 
-    /// The longest window of a rule about shares; nil without such a rule.
-    var longestShareWindow: Int64? {
+    /// The longest window of a failure-rate or slow-call rule; nil without such a rule.
+    var longestRateWindow: Int64? {
         [self.failureWindow, self.slow?.window.saturatingMicroseconds].compactMap(\.self).max()
     }
 
@@ -95,11 +96,12 @@ struct Rules: Hashable, Sendable {
         return max(1, Int64(saturating: ceiling + ceiling * self.recovery.jitter))
     }
 
-    /// The cap limits the multiplied time; it never shortens the recovery time itself.
+    /// The longest recovery without jitter: the cap limits the multiplied time, but never shortens the recovery time
+    /// itself.
     private var ceiling: Int64 { max(self.recovery.cap, self.recovery.timeout).saturatingMicroseconds }
 
-    /// How long the circuit stays open when the service has named a time: at most the cap, or the recovery time if that
-    /// is longer.
+    /// How long the circuit stays open for a declared outage: the named time, at most the cap, or the recovery time if
+    /// that is longer.
     func outageTime(_ named: Int64) -> Int64 { min(max(0, named), max(0, self.ceiling)) }
 
     /// How long the circuit stays open after `trips` earlier trips in a row.
@@ -109,8 +111,8 @@ struct Rules: Hashable, Sendable {
         let ceiling = Double(self.ceiling)
         var time = Double(self.recovery.timeout.saturatingMicroseconds)
         if self.recovery.multiplier > 1, time > 0 {
-            // By squaring: a row may hold any number of trips, and a multiplier near 1 reaches the cap only after very
-            // many.
+            // Exponentiation by squaring: a row may have any number of trips, and a multiplier near 1 reaches the cap
+            // only after very many.
             var factor = self.recovery.multiplier
             var remaining = trips
             while remaining > 0, time < ceiling {

@@ -31,7 +31,7 @@ extension Int64 {
         return overflow ? (other < 0 ? .max : .min) : difference
     }
 
-    /// Truncates; takes the nearest limit if the value does not fit, and 0 for NaN.
+    /// Truncates; clamps a value that does not fit, and makes 0 of NaN.
     init(saturating value: Double) {
         if value.isNaN {
             self = 0

@@ -6,16 +6,16 @@ struct Transition: Hashable, Sendable {
     var reason: String?
     /// The owner of the slot or the hold.
     var subject: String?
-    /// Whether the passing of time alone caused it.
+    /// Whether time alone caused it.
     ///
-    /// Then the history names no operator, even if an operator's order came upon the event.
+    /// Then the history names no operator, even if an operator's command was what recorded the event.
     var isOfItself = false
 }
 
 extension CircuitEvent.Kind {
-    /// Whether calls get other answers from this event on.
+    /// Whether calls are decided differently from this event on.
     ///
-    /// A claimed probe changes nothing that matters: after a power loss the circuit is open and due.
+    /// A claimed probe may be lost: after a power loss the circuit is open and due, and another probe is claimed.
     var mustSurvivePowerLoss: Bool {
         [.tripped, .reopened, .closed, .reset, .held, .released, .probeAllowed, .forgotten, .stateRestored].contains(
             self)

@@ -1,4 +1,4 @@
-/// A circuit with its failures, when no file keeps them.
+/// A circuit together with its failures, without a file that keeps them.
 struct CircuitInMemory: Sendable {
     private(set) var circuit: Circuit
     private(set) var failures: FailureList
@@ -8,7 +8,7 @@ struct CircuitInMemory: Sendable {
         self.failures = FailureList(failures)
     }
 
-    /// Applies one event of the machine.
+    /// Applies one event of the state machine, and its changes to the failures.
     ///
     /// - Parameter rules: the rules in force from now on.
     mutating func apply<Result>(
@@ -17,10 +17,10 @@ struct CircuitInMemory: Sendable {
         _ event: (inout Circuit, FailureList) -> Result
     ) -> Result {
         if let rules { self.circuit.rules = rules }
-        self.circuit.tally = self.failures.tally(for: self.circuit, at: now)
+        self.circuit.failureCount = self.failures.failureCount(for: self.circuit, at: now)
         let result = event(&self.circuit, self.failures)
-        for change in self.circuit.takeFailureChanges() { self.failures.apply(change) }
-        self.circuit.tally = self.failures.tally(for: self.circuit, at: now)
+        for change in self.circuit.drainFailureChanges() { self.failures.apply(change) }
+        self.circuit.failureCount = self.failures.failureCount(for: self.circuit, at: now)
         return result
     }
 }

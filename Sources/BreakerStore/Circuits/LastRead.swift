@@ -1,5 +1,6 @@
 extension SharedCircuit {
-    /// The circuit as it was last read in the file, for refusals and for memory.
+    /// The circuit as this process last read it in the file: for refusals, and for the in-memory fallback to begin
+    /// with.
     final class LastRead: Sendable {
         let id: Int64
         let incarnation: Int64
@@ -13,12 +14,12 @@ extension SharedCircuit {
         private let forgottenUntil: StoreTime?
         /// The circuit without its probes; nil if it was closed and not held, as most circuits of a process are.
         private let unusual: Boxed<Circuit>?
-        /// The hold by which the circuit refused calls then, as refusals say it.
+        /// The hold by which the circuit refused calls then, in the form that refusals have.
         let refusingHold: Boxed<CircuitSnapshot.Hold>?
-        /// Store time less uptime: another file, which may take this file's place, has another clock.
+        /// Store time less uptime, because a file that replaces this one has another clock.
         let offset: Int64
 
-        /// - Parameter row: the row as of `now`, without stamps that lie ahead.
+        /// - Parameter row: the row as of `now`, after `clampFutureStamps`.
         init(_ row: CircuitRow, at now: StoreTime, _ clock: StoreClock) {
             let circuit = row.circuit
             self.id = row.id
@@ -29,7 +30,7 @@ extension SharedCircuit {
             self.windowGeneration = circuit.windowGeneration
             self.rules = circuit.rules
             self.forgottenUntil = circuit.forgottenUntil
-            // Made here, so that a refusal by the kept answer has nothing to convert.
+            // Made here, so that a refusal by the cached decision has nothing to convert.
             self.refusingHold = circuit.holdOpen(at: now).map { .value(CircuitSnapshot.Hold($0, clock.dates())) }
             self.offset = clock.offset
             guard circuit.state != .closed || circuit.hold != nil else {
@@ -57,15 +58,15 @@ extension SharedCircuit {
                 ?? Circuit(rules: self.rules, state: .closed, since: StoreTime(microseconds: 0), epoch: self.epoch)
         }
 
-        /// Whether it was held, open or half-open.
+        /// Whether the circuit was held, or not closed.
         var isUnusual: Bool { self.unusual != nil }
 
         /// The operator's hold; nil without one.
         var hold: Circuit.Hold? { self.unusual?.value.hold }
 
-        /// The circuit with which memory begins, in an epoch of its own.
+        /// The circuit with which the in-memory fallback begins, in an epoch of its own.
         ///
-        /// A half-open circuit is open and due: memory does not know who probes.
+        /// A half-open circuit becomes open and due: the fallback does not know which workers probe.
         ///
         /// - Parameters:
         ///   - offset: store time less uptime, now.

@@ -1,16 +1,17 @@
-/// The failures that this process has reported to the file in one epoch of a circuit: memory begins with them.
+/// The failures that this process has reported to the file in one epoch of a circuit: the in-memory fallback begins
+/// with them.
 struct OwnFailures: Sendable {
-    private static let most = 1_000
+    private static let maxKept = 1_000
 
     private var epoch: Int64 = 0
     private var failures: [Circuit.Failure] = []
 
-    /// - Parameter threshold: the number of failures that trips the circuit: memory needs no more.
+    /// - Parameter threshold: the number of failures that trips the circuit; no more are kept.
     mutating func add(_ failure: Circuit.Failure, inEpoch epoch: Int64, threshold: Int) {
         guard epoch >= self.epoch else { return }
         if epoch > self.epoch { (self.epoch, self.failures) = (epoch, []) }
-        let most = min(max(1, threshold), Self.most)
-        if self.failures.count >= 2 * most { self.failures.removeFirst(self.failures.count - most + 1) }
+        let kept = min(max(1, threshold), Self.maxKept)
+        if self.failures.count >= 2 * kept { self.failures.removeFirst(self.failures.count - kept + 1) }
         self.failures.append(failure)
     }
 

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// For a look: the circuit whose slot keeps the answer, and the gate of the store that asks.
-struct Asker: Sendable {
+/// What a read needs: the circuit whose cache gets the decision, and the gate of the store that reads.
+struct ReadContext: Sendable {
     let circuit: SharedCircuit
     let gate: Gate
 }
 
-/// A circuit in this process, with all that its handles share in all stores on the file: the kept answer, the last
-/// reading, the configs, the counts, and the circuit in memory.
+/// A circuit in this process, with all that its handles share in all stores on the file: the cached decision, the last
+/// reading, the configs, the counts, and the in-memory fallback.
 final class SharedCircuit: Sendable {
-    /// A config that has not been stored, and the uptime at which it was registered.
+    /// A config that is not stored in the file yet, and the uptime at which it was registered.
     final class Unstored: Sendable {
         let config: CircuitBreaker.Config
         let uptime: Int64
@@ -21,16 +21,16 @@ final class SharedCircuit: Sendable {
     }
 
     private struct Known {
-        var registered: KeptConfig
+        var registered: ConfigBox
         /// Whether the file has the registered config.
         var isStored = false
         /// The config with which this process registers the circuit if the file is replaced.
-        var inForce: KeptConfig
+        var inForce: ConfigBox
         var unstored: Unstored?
         var lastRead: LastRead?
         var ownFailures = OwnFailures()
 
-        init(_ config: KeptConfig) {
+        init(_ config: ConfigBox) {
             self.registered = config
             self.inForce = config
         }
@@ -38,24 +38,24 @@ final class SharedCircuit: Sendable {
 
     let key: CircuitName
     var name: String { self.key.text }
-    let slot = AnswerSlot()
+    let cache = DecisionCache()
     let counts = CircuitCounts()
-    private let first: KeptConfig
+    private let first: ConfigBox
     private let known: ForkSafeLock<Known>
-    private let inMemory = PerProcess { MemoryGuard() }
-    /// How many handles there are.
+    private let fallbackOfProcess = PerProcess { InMemoryFallback() }
+    /// How many handles exist.
     private let uses = Atomic<Int>(0)
-    /// The uptime at which a handle last went.
+    /// The uptime at which a handle was last released.
     private let lastUse = Atomic<Int64>(0)
-    /// The uptime at which this process last looked at the circuit in the file.
-    private let looked = Atomic<Int64>(0)
+    /// The uptime at which this process last read the circuit in the file.
+    private let readAt = Atomic<Int64>(0)
 
-    init(_ config: KeptConfig) {
+    init(_ config: ConfigBox) {
         self.key = CircuitName(config.config.name)
         self.first = config
         self.known = ForkSafeLock(Known(config))
-        // Memory guards by these rules until the file has been read.
-        self.counts.know(nil, Rules(config.config), epoch: 0, windowGeneration: 0)
+        // The in-memory fallback decides by these rules until the file has been read.
+        self.counts.update(nil, Rules(config.config), epoch: 0, windowGeneration: 0)
     }
 
     private func read<Part: Sendable>(_ part: (Known) -> Part) -> Part {
@@ -75,8 +75,8 @@ final class SharedCircuit: Sendable {
         self.read { $0.isStored && $0.registered.config == config }
     }
 
-    /// Takes over the config with which the circuit is being registered.
-    func register(_ config: KeptConfig) {
+    /// Sets the config with which the circuit is being registered.
+    func register(_ config: ConfigBox) {
         self.known.change { known in
             if known.registered.config != config.config {
                 known.registered = config
@@ -86,8 +86,8 @@ final class SharedCircuit: Sendable {
         }
     }
 
-    /// Notes that the file has the config, unless this process has registered a newer config meanwhile.
-    func noteStored(_ config: CircuitBreaker.Config) {
+    /// Records that the file has the config, unless this process has registered a newer config since.
+    func setStoredConfig(_ config: CircuitBreaker.Config) {
         self.known.change { known in
             guard known.registered.config == config else { return }
             known.isStored = true
@@ -95,8 +95,8 @@ final class SharedCircuit: Sendable {
         }
     }
 
-    /// Uses the circuit from now on with the config that the file has, unless this process has a newer config to store.
-    func takeStored(_ config: KeptConfig) {
+    /// Adopts the config that the file has, unless this process has a newer config to store.
+    func setStored(_ config: ConfigBox) {
         self.known.change { known in
             guard known.unstored == nil else { return }
             if known.registered.config != config.config { known.registered = config }
@@ -105,42 +105,42 @@ final class SharedCircuit: Sendable {
         }
     }
 
-    /// Keeps a config that could not be stored.
+    /// Keeps a config that could not be stored, for the store's thread to store later.
     ///
     /// Call this only after the commit has failed: otherwise the store's thread might register the config a second
     /// time, over a config that another process has stored since.
     ///
-    /// - Parameter isNew: whether it was registered just now; otherwise a config that is kept already stays.
-    func keep(_ one: Unstored, isNew: Bool) {
+    /// - Parameter isNew: whether it was just registered; an older config does not replace one that is kept already.
+    func keep(_ config: Unstored, isNew: Bool) {
         self.known.change { known in
-            if isNew || known.unstored == nil { known.unstored = one }
+            if isNew || known.unstored == nil { known.unstored = config }
             known.isStored = false
         }
     }
 
-    func takeUnstored() -> Unstored? {
-        var taken: Unstored?
-        self.known.change { swap(&taken, &$0.unstored) }
-        return taken
+    func drainUnstored() -> Unstored? {
+        var drained: Unstored?
+        self.known.change { swap(&drained, &$0.unstored) }
+        return drained
     }
 
     // MARK: - Handles
 
-    /// Called when a handle is made, under the lock of all circuits, so that no circuit in use is dropped.
+    /// Counts a new handle; called under the lock of all circuits, so that no circuit in use is dropped.
     func useBegan() { self.uses.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Called when a handle has gone.
+    /// Counts a released handle.
     func useEnded(at uptime: Int64) {
         self.lastUse.store(uptime, ordering: .relaxed)
-        // Releasing: a thread that finds no handle finds this time, too.
+        // Releasing: a thread that reads that there is no handle reads this time, too.
         self.uses.wrappingSubtract(1, ordering: .releasing)
     }
 
-    /// The uptime at which the last handle went; nil while there are handles.
+    /// The uptime at which the last handle was released; nil while there are handles.
     var idleSince: Int64? { self.uses.load(ordering: .acquiring) == 0 ? self.lastUse.load(ordering: .relaxed) : nil }
 
-    /// For how many microseconds a circuit without handles is kept, so that a service that asks for a handle at each
-    /// request does not register its circuits more often.
+    /// For how many microseconds a circuit without handles is kept: a service may ask for a handle at each request, and
+    /// must not register the circuit each time.
     private static let idleTime: Int64 = 60_000_000
 
     func isIdle(at uptime: Int64) -> Bool {
@@ -152,32 +152,35 @@ final class SharedCircuit: Sendable {
 
     // MARK: - What was read
 
-    /// The rules by which memory guards: those last read in the file, or this process's own if the file was never read.
+    /// The rules of the in-memory fallback: those last read in the file, or this process's own if the file was never
+    /// read.
     var rulesInMemory: Rules { .inMemory(self.lastRead?.rules ?? Rules(self.registeredConfig)) }
 
     /// Nil before the file was read.
     var lastRead: LastRead? { self.read { $0.lastRead } }
 
-    /// Takes over a reading of the file, unless the file has changed since: another thread may have a newer reading.
+    /// Applies a reading of the file, unless the file has changed since: another thread may have a newer reading.
     ///
-    /// If another file takes the place of this file, the circuit is registered there with the config that was read, not
-    /// with an older config of this process.
+    /// If another file replaces this one, the circuit is registered there with the config that was read, not with an
+    /// older config of this process.
     ///
-    /// - Parameter isCurrent: whether the file is still unchanged; asked while the lock is held: a newer reading must
+    /// - Parameter isCurrent: whether the file is still unchanged; called while the lock is held: a newer reading must
     ///   wait for the lock, and so overwrites this reading.
-    /// - Returns: the config in force if it has changed since the last reading, and whether the circuit was made again.
-    func know(_ read: LastRead, if isCurrent: () -> Bool) -> (newConfig: CircuitBreaker.Config?, isAnother: Bool) {
+    /// - Returns: the config in force if it has changed since the last reading, and whether the circuit is another one
+    ///   of the same name.
+    func update(_ read: LastRead, if isCurrent: () -> Bool) -> (newConfig: CircuitBreaker.Config?, isAnother: Bool) {
         let before = self.lastRead
-        // The counts are compared, too: without a header, an older reading may have come after a newer one.
+        // The epoch of the counts is compared, too: without a header to compare, an older reading may have been applied
+        // there after a newer one.
         if let before, before.isSame(as: read), self.counts.epoch == read.epoch { return (nil, false) }
-        var config: KeptConfig?
+        var config: ConfigBox?
         if read.rules.isKnown, !(before.map(read.hasConfig) ?? false) {
-            config = KeptConfig(CircuitBreaker.Config(name: self.name, group: read.group, rules: read.rules))
+            config = ConfigBox(CircuitBreaker.Config(name: self.name, group: read.group, rules: read.rules))
         }
-        // Refused only if a process has committed meanwhile, or the gate was shut; then no kept answer counts, and the
-        // next call looks again.
+        // False only if a process has committed since, or the gate was shut; then no cached decision is valid, and the
+        // next call reads again.
         guard
-            self.counts.know(
+            self.counts.update(
                 (read.id, read.incarnation), read.rules, epoch: read.epoch, windowGeneration: read.windowGeneration,
                 if: isCurrent)
         else {
@@ -185,7 +188,7 @@ final class SharedCircuit: Sendable {
         }
         self.known.change { known in
             guard known.lastRead == nil || isCurrent() else { return }
-            // Another circuit, or another file's: its epochs are of another clock.
+            // Another circuit, or one of another file: its epochs are not comparable.
             if let last = known.lastRead, last.incarnation != read.incarnation { known.ownFailures = OwnFailures() }
             known.lastRead = read
             if let config, known.isStored, known.inForce.config != config.config { known.inForce = config }
@@ -193,42 +196,42 @@ final class SharedCircuit: Sendable {
         return (config?.config, before.map { $0.incarnation != read.incarnation } ?? false)
     }
 
-    var lastLook: Int64 { self.looked.load(ordering: .relaxed) }
+    var lastReadUptime: Int64 { self.readAt.load(ordering: .relaxed) }
 
-    func noteLook(at uptime: Int64) { self.looked.store(uptime, ordering: .relaxed) }
+    func setLastRead(at uptime: Int64) { self.readAt.store(uptime, ordering: .relaxed) }
 
-    // MARK: - Memory
+    // MARK: - The in-memory fallback
 
-    /// The circuit in memory, while the file can't be used; a child of `fork` has its own.
-    private var memory: MemoryGuard { self.inMemory.value }
+    /// The in-memory fallback of this process; a child of `fork` has its own.
+    private var fallback: InMemoryFallback { self.fallbackOfProcess.value }
 
-    /// Applies one event to the circuit in memory, which begins with what this process has last read in the file.
+    /// Applies one event to the in-memory fallback, which begins with what this process last read in the file.
     ///
     /// - Parameter offset: store time less uptime.
     func changeInMemory<Value: Sendable>(
         at now: StoreTime, offset: Int64, _ event: (inout Circuit, Moment, FailureList) -> Value
     ) -> Value {
-        self.memory.change(rules: self.rulesInMemory, from: self.lastRead, at: now, event) { read in
+        self.fallback.change(rules: self.rulesInMemory, from: self.lastRead, at: now, event) { read in
             read.inMemory(at: now, offset: offset, self.read { $0.ownFailures })
         }
     }
 
-    /// Opens the circuit in memory: its calls have reached a share, or a trip by a share could not be committed.
+    /// Trips the in-memory fallback: its calls have reached a rate, or a trip by a rate could not be committed.
     ///
-    /// - Parameter epoch: the epoch in which memory let the calls through; nil if the file let them through: then the
-    ///   present epoch of memory is used.
-    func shareReachedInMemory(
+    /// - Parameter epoch: the epoch in which the fallback let the calls through; nil if the file did: then the
+    ///   fallback's current epoch is used.
+    func reachedRateInMemory(
         by counted: Circuit.WindowCounts, error: String?, at now: StoreTime, offset: Int64, epoch: Int64? = nil
     ) {
         self.changeInMemory(at: now, offset: offset) { circuit, moment, _ in
-            // Calls that memory let through in an earlier epoch of its circuit don't open the circuit.
-            _ = circuit.shareReached(
+            // Calls that the fallback let through in an earlier epoch don't trip it.
+            _ = circuit.reachedRate(
                 by: counted, epoch: epoch ?? circuit.epoch, error: error, at: moment, among: FailureList())
         }
     }
 
-    /// Notes a failure of this process that the file has taken, for memory.
-    func noteOwn(_ report: Report, inEpoch epoch: Int64) {
+    /// Records a failure of this process that was committed, for the in-memory fallback to begin with.
+    func recordOwnFailure(_ report: Report, inEpoch epoch: Int64) {
         let failure = Circuit.Failure(at: report.at, worker: report.worker, sequence: report.sequence)
         self.known.change {
             let rules = $0.lastRead?.rules ?? Rules($0.registered.config)
@@ -236,9 +239,9 @@ final class SharedCircuit: Sendable {
         }
     }
 
-    /// Called when the file can be used again.
-    func forgetMemory() {
-        self.inMemory.known?.forget()
-        self.counts.noteMemory(guardsIn: nil)
+    /// Ends the in-memory fallback, because the file can be used again.
+    func resetFallback() {
+        self.fallbackOfProcess.known?.forget()
+        self.counts.setFallback(inEpoch: nil)
     }
 }

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// The circuits that this process uses in all its stores on one file, and those whose handles went less than a minute
-/// ago.
+/// The circuits that this process uses in all its stores on one file, and those whose handles were released less than a
+/// minute ago.
 ///
 /// A service may have a circuit for each tenant, and ask for a handle at each request. Circuits for which it no longer
-/// asks must not stay in memory, nor registered in the file.
+/// asks must stay neither in memory nor registered in the file.
 final class UsedCircuits: Sendable {
     private struct State {
         var circuits: [CircuitName: SharedCircuit] = [:]
-        /// The same circuits as a list: each second all circuits are visited, which may be a hundred thousand.
+        /// The same circuits as a list: each second all circuits are visited, and there may be a hundred thousand.
         ///
-        /// Nil if circuits have come or gone since the list was made.
+        /// Nil if circuits were added or dropped since the list was made.
         var list: [SharedCircuit]?
-        /// The circuits with a rule about a share of the calls; nil if there may be others by now.
-        var sharing: [SharedCircuit]?
+        /// The circuits with a failure-rate or slow-call rule; nil if the list may be out of date.
+        var withFailureRateRules: [SharedCircuit]?
         /// Whether there may be configs that are not stored in the file.
         var hasUnstored = false
         /// Circuits that this process has dropped, and that are still registered in the file.
@@ -30,7 +30,7 @@ final class UsedCircuits: Sendable {
         subscript(name: CircuitName) -> SharedCircuit? {
             get { self.circuits[name] }
             set {
-                if (newValue ?? self.circuits[name])?.counts.shortestWindow != nil { self.sharing = nil }
+                if (newValue ?? self.circuits[name])?.counts.shortestWindow != nil { self.withFailureRateRules = nil }
                 self.circuits[name] = newValue
                 self.list = nil
             }
@@ -45,13 +45,13 @@ final class UsedCircuits: Sendable {
     /// A circuit that this process no longer uses, to be unregistered in the file.
     struct Unused: Sendable {
         let name: CircuitName
-        /// The uptime at which the last handle went.
+        /// The uptime at which the last handle was released.
         let since: Int64
     }
 
-    /// How many circuits are dropped at once, and unregistered in one transaction: meanwhile no handle can be made, and
-    /// no other process commits.
-    private static let mostAtOnce = 256
+    /// How many circuits are dropped at once, and unregistered in one transaction: new handles wait for the one,
+    /// commits of other processes for the other.
+    private static let maxAtOnce = 256
 
     private let state = Mutex(State(), rank: .circuits)
 
@@ -61,23 +61,23 @@ final class UsedCircuits: Sendable {
 
     var all: [SharedCircuit] { self.state.withLock { $0.all } }
 
-    var sharing: [SharedCircuit] {
+    var withFailureRateRules: [SharedCircuit] {
         self.state.withLock { state in
-            let sharing = state.sharing ?? state.all.filter { $0.counts.shortestWindow != nil }
-            state.sharing = sharing
-            return sharing
+            let circuits = state.withFailureRateRules ?? state.all.filter { $0.counts.shortestWindow != nil }
+            state.withFailureRateRules = circuits
+            return circuits
         }
     }
 
-    /// Called when rules may have changed: other circuits may have a rule about shares now.
-    func forgetSharing() { self.state.withLock { $0.sharing = nil } }
+    /// Called when rules may have changed: other circuits may have a failure-rate rule now.
+    func resetFailureRateCircuits() { self.state.withLock { $0.withFailureRateRules = nil } }
 
     /// The configs in force, with which the circuits are registered in a new file.
     var inForce: [CircuitName: CircuitBreaker.Config] { self.state.withLock { $0.circuits }.mapValues(\.configInForce) }
 
     // MARK: - Handles
 
-    /// Returns the circuit for a new handle, with one use more.
+    /// Returns the circuit for a new handle, which is counted.
     ///
     /// Nil if this process has not registered the circuit with this config, or the file does not have the config.
     func use(_ config: CircuitBreaker.Config) -> SharedCircuit? {
@@ -90,15 +90,15 @@ final class UsedCircuits: Sendable {
         }
     }
 
-    /// Returns the circuit for a new handle, with one use more, while the circuit is being registered.
-    func use(registering config: KeptConfig) -> SharedCircuit {
+    /// Returns the circuit for a new handle, which is counted, while the circuit is being registered.
+    func use(registering config: ConfigBox) -> SharedCircuit {
         let (circuit, isNew) = self.use(orMakeWith: config)
         if !isNew { circuit.register(config) }
         return circuit
     }
 
-    /// Returns the circuit for a new handle, with one use more, and whether the circuit was made just now.
-    func use(orMakeWith config: KeptConfig) -> (circuit: SharedCircuit, isNew: Bool) {
+    /// Returns the circuit for a new handle, which is counted, and whether the circuit is new.
+    func use(orMakeWith config: ConfigBox) -> (circuit: SharedCircuit, isNew: Bool) {
         let name = CircuitName(config.config.name)
         return self.state.withLock { state in
             let known = state.circuits[name]
@@ -112,28 +112,28 @@ final class UsedCircuits: Sendable {
     // MARK: - Unstored configs, unused circuits
 
     /// Keeps a config that could not be stored.
-    func registrationFailed(_ one: SharedCircuit.Unstored, of circuit: SharedCircuit, isNew: Bool) {
-        circuit.keep(one, isNew: isNew)
+    func registrationFailed(_ config: SharedCircuit.Unstored, of circuit: SharedCircuit, isNew: Bool) {
+        circuit.keep(config, isNew: isNew)
         self.state.withLock { $0.hasUnstored = true }
     }
 
-    /// Takes the configs that are to be stored now.
-    func takeUnstored() -> [(SharedCircuit, SharedCircuit.Unstored)] {
+    /// Drains the configs that are to be stored now.
+    func drainUnstored() -> [(SharedCircuit, SharedCircuit.Unstored)] {
         let circuits: [SharedCircuit] = self.state.withLock { state in
             guard state.hasUnstored else { return [] }
             state.hasUnstored = false
             return state.all
         }
-        return circuits.compactMap { circuit in circuit.takeUnstored().map { (circuit, $0) } }
+        return circuits.compactMap { circuit in circuit.drainUnstored().map { (circuit, $0) } }
     }
 
     var hasUnused: Bool { self.state.withLock { !$0.unused.isEmpty } }
 
-    func takeUnused() -> [Unused] {
+    func drainUnused() -> [Unused] {
         self.state.withLock { state in
-            let taken = Array(state.unused.prefix(Self.mostAtOnce))
-            state.unused.removeFirst(taken.count)
-            return taken
+            let drained = Array(state.unused.prefix(Self.maxAtOnce))
+            state.unused.removeFirst(drained.count)
+            return drained
         }
     }
 
@@ -141,33 +141,33 @@ final class UsedCircuits: Sendable {
 
     // MARK: - Dropping
 
-    /// Drops circuits that were forgotten just now, unless handles use them.
+    /// Drops circuits that were just forgotten in the file, unless handles use them.
     func drop(forgotten names: [String]) {
         self.state.withLock { state in
             for circuit in names.compactMap({ state.circuits[CircuitName($0)] }) {
-                // Another thread may have registered the circuit again, and have released its handle.
+                // Another thread may have registered the circuit again: then it has a handle, or has released it since.
                 if let since = circuit.idleSince { state.drop(circuit, since) }
             }
         }
     }
 
-    /// Drops circuits that have had no handles for a minute, and of which nothing is left to save.
+    /// Drops circuits that have had no handles for a minute and have nothing left to save.
     ///
     /// At most 256 at a time, and none while earlier ones wait to be unregistered. If a circuit is used again before it
     /// is unregistered, its private counts begin at 0, and are added to those in the file.
     ///
-    /// - Returns: whether there may be others.
+    /// - Returns: whether there may be more.
     func dropIdle(at uptime: Int64) -> Bool {
         guard !self.hasUnused else { return true }
-        let idle = self.all.lazy.filter { $0.isIdle(at: uptime) && $0.isSettled }.prefix(Self.mostAtOnce)
+        let idle = self.all.lazy.filter { $0.isIdle(at: uptime) && $0.isSettled }.prefix(Self.maxAtOnce)
         let found = Array(idle)
         guard !found.isEmpty else { return false }
         self.state.withLock { state in
-            // A handle may have been made meanwhile.
+            // A handle may have been made since.
             for circuit in found where circuit.isIdle(at: uptime) && state.circuits[circuit.key] === circuit {
                 if let since = circuit.idleSince { state.drop(circuit, since) }
             }
         }
-        return found.count == Self.mostAtOnce
+        return found.count == Self.maxAtOnce
     }
 }

@@ -1,9 +1,14 @@
 import CBreakerStore
 
-/// Locks on bytes of a file, held by an open file description.
+/// Locks on bytes of a file, held by an open file description (`F_OFD_SETLK`).
 enum ByteLock {
-    static func set(_ descriptor: Int32, _ offset: Int64, count: Int64 = 1, _ locked: Bool) -> Bool {
-        bs_set_lock(descriptor, offset, count, locked ? 1 : 0) == 0
+    /// Locks bytes without waiting; false if another open file description has one of them.
+    static func lock(_ descriptor: Int32, at offset: Int64, count: Int64 = 1) -> Bool {
+        bs_set_lock(descriptor, offset, count, 1) == 0
+    }
+
+    static func unlock(_ descriptor: Int32, at offset: Int64, count: Int64 = 1) {
+        bs_set_lock(descriptor, offset, count, 0)
     }
 
     /// Whether another open file description has a lock on one of these bytes.
@@ -17,20 +22,20 @@ enum ByteLock {
 
     /// The locks that other open file descriptions have on these bytes, in no order; at most `limit` of them.
     ///
-    /// The kernel names one lock that overlaps a range, so the parts before and behind the lock are asked for next.
+    /// The kernel returns one lock that overlaps a range, so the parts before and behind that lock are searched next.
     static func heldByOthers(_ descriptor: Int32, _ offsets: Range<Int64>, atMost limit: Int) -> [Range<Int64>] {
         var found: [Range<Int64>] = []
-        var toAsk = [offsets]
-        while found.count < limit, let range = toAsk.popLast() {
+        var unsearched = [offsets]
+        while found.count < limit, let range = unsearched.popLast() {
             var (start, count) = (range.lowerBound, range.upperBound - range.lowerBound)
             guard count > 0, unsafe bs_find_lock(descriptor, &start, &count) == 1 else { continue }
             let (sum, overflow) = start.addingReportingOverflow(count)
             let lock = start..<(count <= 0 || overflow ? .max : max(start, sum))
             let held = lock.clamped(to: range)
-            // The kernel has named a lock elsewhere: no smaller range would be asked for.
+            // The kernel has returned a lock outside the range: no part would be smaller, so the loop might not end.
             guard !held.isEmpty else { continue }
             found.append(lock)
-            toAsk += [range.lowerBound..<held.lowerBound, held.upperBound..<range.upperBound]
+            unsearched += [range.lowerBound..<held.lowerBound, held.upperBound..<range.upperBound]
         }
         return found
     }

@@ -1,4 +1,4 @@
-/// The numbers of the files at a database's paths, at one moment.
+/// Which files were at a database's paths at one moment, by device and inode.
 struct FileIdentity: Hashable, Sendable {
     let database: FoundFile.Number?
     let log: FoundFile.Number?
@@ -20,7 +20,7 @@ struct FileIdentity: Hashable, Sendable {
     /// Whether this path leads to the database now.
     func hasDatabase(at path: String) -> Bool { self.database != nil && FoundFile(path)?.number == self.database }
 
-    /// Whether the database was removed or replaced by `now`, while its log is still there.
+    /// Whether the database was removed or replaced by the time of `now`, while its log is still there.
     ///
     /// SQLite would take the log for the new database's.
     func hasLeftLog(in now: FileIdentity) -> Bool {
@@ -29,12 +29,12 @@ struct FileIdentity: Hashable, Sendable {
 
     func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
 
-    /// Whether by `now` the wal-index is still there, but its log is not.
+    /// Whether at the time of `now` the wal-index is still there, but its log is not.
     func hasLostLog(in now: FileIdentity) -> Bool {
         self.log != nil && now.log != self.log && self.index != nil && now.index == self.index
     }
 
-    /// The files that are at the paths now; a `stat` takes no lock and drops none.
+    /// Finds the files that are at the paths now; a `stat` takes no lock and drops none.
     init(of file: StoreFile) {
         self.database = FoundFile(file.path)?.number
         self.log = FoundFile(file.log)?.number
@@ -43,7 +43,7 @@ struct FileIdentity: Hashable, Sendable {
 
     var isComplete: Bool { self.database != nil && self.log != nil && self.index != nil }
 
-    /// Whether each file that was there at `earlier` is still there; files that have come since do not matter.
+    /// Whether each file of `earlier` is still there; files that are new do not matter.
     func hasAll(of earlier: FileIdentity) -> Bool {
         (earlier.database == nil || earlier.database == self.database)
             && (earlier.log == nil || earlier.log == self.log)

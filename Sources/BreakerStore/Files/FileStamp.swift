@@ -6,7 +6,7 @@ import Foundation
 
 /// When the database and its log were last written.
 struct FileStamp: Equatable {
-    private struct One: Equatable {
+    private struct SingleFile: Equatable {
         var number: FoundFile.Number
         var size: Int64
         var written: FoundFile.Time
@@ -17,27 +17,28 @@ struct FileStamp: Equatable {
         }
     }
 
-    private let database: One?
-    private let log: One?
+    private let database: SingleFile?
+    private let log: SingleFile?
 
     init(of file: StoreFile) {
-        self.database = One(file.path)
-        self.log = One(file.log)
+        self.database = SingleFile(file.path)
+        self.log = SingleFile(file.log)
     }
 
-    /// Whether both times of writing are more than 50 ms before `now` (Unix time, in seconds).
+    /// Whether both files were last written more than 50 ms before `now` (Unix time, in seconds).
     ///
-    /// A newer time may belong to the current tick of the kernel's clock, and a second write in that tick would not
-    /// change it.
+    /// A later timestamp may belong to the current tick of the kernel's clock, and a second write in that tick would
+    /// not change it.
     func isSettled(at now: Double) -> Bool {
         [self.database, self.log].compactMap(\.self).allSatisfy { $0.written.isSettled(at: now) }
     }
 }
 
-/// A directory and when its names last changed: while this stays the same, each path into it leads to the same file.
+/// A directory and when its names last changed (ctime): while this stays the same, each path into it leads to the same
+/// file.
 ///
-/// The kernel notes the time of each file that is made, removed, renamed or replaced, and no program can set that time.
-/// It does not note a file system that is mounted over one file.
+/// The kernel updates the ctime when a file in the directory is made, removed, renamed or replaced, and no program can
+/// set it. A file system that is mounted over one file does not change it.
 struct DirectoryStamp: Equatable {
     private let number: FoundFile.Number
     private let changed: FoundFile.Time
@@ -48,10 +49,10 @@ struct DirectoryStamp: Equatable {
         (self.number, self.changed) = (found.number, found.changed)
     }
 
-    /// Whether a change from now on gets another time.
+    /// Whether any change from now on gives the directory another ctime.
     ///
-    /// A change in the last tick of the kernel's clock may get the same. A file system that notes no nanoseconds may
-    /// give the same time for two seconds.
+    /// A change in the current tick of the kernel's clock may leave the ctime as it is. A file system that stores no
+    /// nanoseconds may do so for two seconds.
     var isSettled: Bool {
         self.changed.nanoseconds != 0 && self.changed.isSettled(at: Date().timeIntervalSince1970)
     }

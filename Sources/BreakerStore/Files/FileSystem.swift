@@ -10,7 +10,7 @@ struct FileSystem: Sendable {
     /// https://sqlite.org/wal.html: "All processes using a database must be on the same host computer; WAL does not
     /// work over a network filesystem."
     ///
-    /// Not a dictionary: the first dictionary of a type would add a third of a millisecond to the opening.
+    /// A switch and not a dictionary: the first dictionary of a type would add a third of a millisecond to the opening.
     func unsuitableKind(of path: String) -> String? {
         switch self.number(path) {
         case 1: "network"

@@ -8,9 +8,9 @@ import Musl
 import Darwin
 #endif
 
-/// The facts about a file that stat(2) returns.
+/// What stat(2) returns about a file.
 ///
-/// A stat opens nothing, and so drops no lock (`OpenFile`).
+/// A stat opens nothing, and so drops no lock (see `OpenFile`).
 struct FoundFile: Hashable, Sendable {
     enum Kind: Sendable {
         case regular, directory, link, other
@@ -26,7 +26,7 @@ struct FoundFile: Hashable, Sendable {
         }
     }
 
-    /// The file's number: no two files of one boot have both numbers at the same time.
+    /// Identifies a file: no two files of one boot have the same pair of numbers at the same time.
     struct Number: Hashable, Sendable {
         let device: UInt64
         let inode: UInt64

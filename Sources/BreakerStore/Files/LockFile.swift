@@ -10,27 +10,27 @@ import Darwin
 
 /// The file `<db>-lock`, whose locked bytes show what processes do and which workers live.
 ///
-/// A process holds byte 0, the guard, while it opens, migrates, repairs or checkpoints the store, or changes its board.
-/// Byte 1 belongs to the link to other hosts. Byte *id* is locked as long as worker *id* lives, and the bytes from
-/// *id* + 2^62 on as long as that worker can't use the store's file (`DegradedBytes`).
+/// Byte 0 is the setup lock: a process holds it while it opens, migrates, repairs or checkpoints the store, or changes
+/// its board. Byte 1 belongs to the link to other hosts. Byte *id* is locked as long as worker *id* lives, and the
+/// bytes from *id* + 2^62 on as long as that worker can't use the store's file (`DegradedBytes`).
 ///
-/// The locks belong to the open file description (`F_OFD_SETLK`). Not POSIX locks: those belong to the process. Any
-/// close of the file would drop them all, and two stores of one process would not exclude each other. Threads that use
-/// one `LockFile` share its description, so the byte alone does not keep them apart.
+/// The locks belong to the open file description (`F_OFD_SETLK`). POSIX locks would not do, because they belong to the
+/// process: any close of the file would drop them all, and two stores of one process would not exclude each other.
+/// Threads that use one `LockFile` share its description, so the locked byte alone does not keep them apart.
 final class LockFile: Sendable {
     static let magic = Array("BreakerStore lock file 1\n".utf8)
 
-    /// How long to wait until another process has set a new file's mode.
+    /// How long to wait for another process to set a new file's mode.
     private static let patience = Duration.milliseconds(20)
 
     let path: String
     /// Whether this process has created the file.
     let isNew: Bool
     private let descriptor: Int32
-    /// Whether the first line is damaged; the next holder of byte 0 repairs it.
+    /// Whether the first line is damaged; the next holder of the setup lock repairs it.
     private let needsRepair: Atomic<Bool>
-    /// Whether a thread of this process has byte 0 through this object, or is about to ask the kernel for it.
-    private let isGuarded = Atomic<Bool>(false)
+    /// Whether a thread of this process holds the setup lock through this object, or is about to ask the kernel for it.
+    private let hasSetupLock = Atomic<Bool>(false)
 
     /// Opens the file; if `creatingWith` has a mode, creates a missing file with that mode and the owner.
     init(path: String, creatingWith mode: mode_t?, owner: (user: uid_t, group: gid_t)?) throws(BreakerStoreError) {
@@ -39,7 +39,7 @@ final class LockFile: Sendable {
         if file == nil, errno == ENOENT, let mode {
             file = OpenFile(path, O_RDWR | O_CREAT | O_EXCL, mode)
             isNew = file != nil
-            file?.take(mode: mode, owner: owner)
+            file?.change(mode: mode, owner: owner)
             if !isNew, errno == EEXIST { file = OpenFile(path, O_RDWR) }
         }
         let end = Deadline(after: Self.patience)
@@ -50,7 +50,7 @@ final class LockFile: Sendable {
         }
         guard let file else { throw BreakerStoreError(systemError: errno, doing: "open", path: path) }
         Hook.reached("lock.created")
-        guard ForkRecord.note(descriptor: file.descriptor) else {
+        guard ForkRecord.add(descriptor: file.descriptor) else {
             throw BreakerStoreError(code: .unavailable, message: "this process has too many stores open", path: path)
         }
         let isDamaged: Bool
@@ -63,7 +63,7 @@ final class LockFile: Sendable {
         self.path = path
         self.isNew = isNew
         self.needsRepair = Atomic(isDamaged)
-        self.descriptor = file.kept()
+        self.descriptor = file.detachDescriptor()
     }
 
     deinit {
@@ -88,7 +88,7 @@ final class LockFile: Sendable {
         }
     }
 
-    /// Finds out whether a whole lock file of a store is there, and whether other stores use it; changes nothing.
+    /// Reads whether a whole lock file of a store is there, and whether other open stores use it; changes nothing.
     static func content(at path: String) -> Content {
         guard let file = OpenFile(path, O_RDONLY), let bytes = file.read(Self.magic.count + 1) else { return .other }
         let hasWorkers = ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers)
@@ -100,7 +100,7 @@ final class LockFile: Sendable {
     /// Whether a lock file of a store is there; changes nothing.
     static func exists(at path: String) -> Bool { Self.content(at: path) != .other }
 
-    /// Whether a process has the byte of the link; changes nothing.
+    /// Whether a link holds its byte; changes nothing.
     static func isLinkTaken(at path: String) -> Bool {
         guard let file = OpenFile(path, O_RDONLY) else { return false }
         return ByteLock.isHeldByAnother(file.descriptor, Self.link)
@@ -108,7 +108,7 @@ final class LockFile: Sendable {
 
     /// Writes the first line of a file that has none yet; throws if the file is not a store's.
     ///
-    /// Returns whether another content stands there although living workers use the file.
+    /// - Returns: whether the first line is damaged, although living workers use the file.
     private static func completeMagic(of file: borrowing OpenFile, _ path: String) throws(BreakerStoreError) -> Bool {
         let bytes = file.read(Self.magic.count + 1)
         if bytes == Self.magic { return false }
@@ -130,9 +130,9 @@ final class LockFile: Sendable {
         return false
     }
 
-    /// Writes the first line over what another program has written into the file; called with byte 0.
+    /// Writes the first line over what another program has written into the file; the caller holds the setup lock.
     ///
-    /// If the repair fails, this process uses the file all the same, and the next opening repairs it.
+    /// If this fails, this process uses the file all the same, and the next opening repairs it.
     private func repair() {
         let count = Self.magic.count
         guard unsafe pwrite(self.descriptor, Self.magic, count, 0) == count else { return }
@@ -145,40 +145,43 @@ final class LockFile: Sendable {
     /// Whether the path still leads to this file: another program may have removed it.
     var isInPlace: Bool { self.number.map { $0 == FoundFile(self.path)?.number } ?? false }
 
-    /// Takes byte 0 for the calling thread; false if another thread or another process has the byte.
-    private func takeGuard() -> Bool {
-        guard self.isGuarded.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+    /// Acquires the setup lock for the calling thread, without waiting; false if another thread or process has it.
+    private func acquireSetupLock() -> Bool {
+        guard
+            self.hasSetupLock.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
+                .exchanged
         else { return false }
-        if ByteLock.set(self.descriptor, 0, true) { return true }
-        self.isGuarded.store(false, ordering: .releasing)
+        if ByteLock.lock(self.descriptor, at: 0) { return true }
+        self.hasSetupLock.store(false, ordering: .releasing)
         return false
     }
 
-    private func giveGuardBack() {
-        _ = ByteLock.set(self.descriptor, 0, false)
-        self.isGuarded.store(false, ordering: .releasing)
+    private func releaseSetupLock() {
+        ByteLock.unlock(self.descriptor, at: 0)
+        self.hasSetupLock.store(false, ordering: .releasing)
     }
 
     /// Runs `body` while no other thread and no other process opens, migrates, repairs or checkpoints the store, or
     /// changes its board.
     ///
-    /// Blocks until the guard is free, and throws `busy` at the deadline. `body` must not ask for the guard again.
-    func withGuard<Result>(
+    /// Blocks until the lock is free, and throws `busy` at the deadline. The lock is not recursive: `body` must not
+    /// acquire it again.
+    func withSetupLock<Result>(
         until deadline: Deadline,
         _ body: () throws(BreakerStoreError) -> Result
     ) throws(BreakerStoreError) -> Result {
-        while !self.takeGuard() {
+        while !self.acquireSetupLock() {
             guard !deadline.isOver else {
                 throw BreakerStoreError(
                     code: .busy,
-                    message: "the store has been opened or repaired elsewhere for too long",
+                    message: "timed out: another process is opening or repairing the store",
                     advice: "try again",
                     path: self.path
                 )
             }
             deadline.pause(atMost: .milliseconds(2))
         }
-        defer { self.giveGuardBack() }
+        defer { self.releaseSetupLock() }
         if self.needsRepair.exchange(false, ordering: .relaxed) { self.repair() }
         return try body()
     }
@@ -186,33 +189,33 @@ final class LockFile: Sendable {
     /// The byte of the link, which joins this store's circuits to those of other hosts.
     static let link: Int64 = 1
 
-    /// Takes the byte of the link; false if another link has it.
-    func lockLink() -> Bool { ByteLock.set(self.descriptor, Self.link, true) }
+    /// Locks the byte of the link; false if another link has it.
+    func lockLink() -> Bool { ByteLock.lock(self.descriptor, at: Self.link) }
 
-    func unlockLink() { _ = ByteLock.set(self.descriptor, Self.link, false) }
+    func unlockLink() { ByteLock.unlock(self.descriptor, at: Self.link) }
 
-    /// The range of workers' numbers, far from the offsets of the lock file's own bytes.
+    /// The range of workers' ids, each of which is also the offset of a byte, far from the file's other bytes.
     static let workers: Range<Int64> = (1 << 32)..<(1 << 62)
 
-    /// Takes the byte of a worker; false if another open store has it.
-    func lock(worker: Int64) -> Bool { ByteLock.set(self.descriptor, worker, true) }
+    /// Locks the byte of a worker; false if another open store has it.
+    func lock(worker: Int64) -> Bool { ByteLock.lock(self.descriptor, at: worker) }
 
-    func unlock(worker: Int64) { _ = ByteLock.set(self.descriptor, worker, false) }
+    func unlock(worker: Int64) { ByteLock.unlock(self.descriptor, at: worker) }
 
     /// Locks the bytes of a worker that can't use the store's file; false if another open store has one of them.
     func lock(_ degraded: DegradedBytes) -> Bool {
         let (start, count) = degraded.bytes
-        guard ByteLock.set(self.descriptor, start, count: count, true) else { return false }
-        // They may be locked for another reason, which has a higher number.
-        if degraded.countBehind > 0 {
-            _ = ByteLock.set(self.descriptor, start + count, count: degraded.countBehind, false)
+        guard ByteLock.lock(self.descriptor, at: start, count: count) else { return false }
+        // More bytes are locked if the reason so far has a higher number.
+        if degraded.unusedCount > 0 {
+            ByteLock.unlock(self.descriptor, at: start + count, count: degraded.unusedCount)
         }
         return true
     }
 
     func unlock(_ degraded: DegradedBytes) {
         let (start, count) = degraded.bytes
-        _ = ByteLock.set(self.descriptor, start, count: count, false)
+        ByteLock.unlock(self.descriptor, at: start, count: count)
     }
 
     /// Whether another open store may use the file.
@@ -220,8 +223,8 @@ final class LockFile: Sendable {
 
     /// Whether another open store holds the worker's byte.
     ///
-    /// If the kernel gives no answer, the worker counts as alive. A slot that is kept too long becomes free when its
-    /// lease ends, but nothing undoes a second probe at the same time.
+    /// If the kernel can't say, the worker counts as alive: a slot that is kept too long becomes free when its lease
+    /// ends, but nothing undoes a second probe at the same time.
     func isHeldByAnother(worker: Int64) -> Bool {
         Self.isHeldByAnother(self.descriptor, worker: worker)
     }

@@ -10,8 +10,8 @@ import Darwin
 
 /// An open regular file, closed when it goes out of scope; any process may have made it.
 ///
-/// Never the database: when any descriptor of a file is closed, POSIX drops all locks that this process has on the
-/// file, so SQLite would lose its locks on the database. On log and journal SQLite has no locks.
+/// Never used for the database: when any descriptor of a file is closed, POSIX drops all locks that this process has on
+/// the file, so SQLite would lose its locks on the database. SQLite has no locks on the log and the journal.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
 
@@ -33,43 +33,42 @@ struct OpenFile: ~Copyable {
     deinit { close(self.descriptor) }
 
     /// Hands the descriptor to the caller, which must close it.
-    consuming func kept() -> Int32 {
+    consuming func detachDescriptor() -> Int32 {
         let descriptor = self.descriptor
         discard self
         return descriptor
     }
 
     /// Reads up to `count` bytes, fewer if the file ends before; nil, with `errno`, on failure.
-    func read(_ count: Int, at place: Int64 = 0) -> [UInt8]? {
+    func read(_ count: Int, at offset: Int64 = 0) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
-        let found = unsafe pread(self.descriptor, &bytes, count, off_t(place))
-        guard found >= 0 else { return nil }
-        // Not `Array(bytes.prefix(found))`: if the caller drops the bytes, the optimizer of Swift 6.3.1 frees that copy
-        // before it is filled.
-        bytes.removeLast(count - found)
+        let readCount = unsafe pread(self.descriptor, &bytes, count, off_t(offset))
+        guard readCount >= 0 else { return nil }
+        // Not `Array(bytes.prefix(readCount))`: if the caller drops the bytes, the optimizer of Swift 6.3.1 frees that
+        // copy before it is filled.
+        bytes.removeLast(count - readCount)
         return bytes
     }
 
     /// Writes all the bytes at the file's beginning; false, with `errno`, if they could not all be written.
     func write(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count <= Self.sizeLimit else {
+        guard bytes.count <= Self.refreshSizeLimit() else {
             errno = EFBIG
             return false
         }
         return unsafe pwrite(self.descriptor, bytes, bytes.count, 0) == bytes.count
     }
 
-    /// The most bytes that this process may give a file (limits.h).
+    /// Reads the most bytes that this process may give a file (`RLIMIT_FSIZE`), and stores the number for the VFS.
     ///
-    /// Asks the kernel, and stores the answer where the VFS looks before each of SQLite's writes: reading this property
-    /// has that effect.
-    static var sizeLimit: Int64 { bs_look_at_size_limit() }
+    /// The VFS compares each of SQLite's writes with the stored number (limits.h).
+    @discardableResult static func refreshSizeLimit() -> Int64 { bs_refresh_size_limit() }
 
-    /// Gives a file that this process has made the mode and the owner of the database beside it.
+    /// Gives a file that this process has made this mode and owner, those of the database beside it.
     ///
     /// The umask may have removed bits, but the database's owner and group must be able to open the file. Only root can
     /// change the owner.
-    func take(mode: mode_t, owner: (user: uid_t, group: gid_t)?) {
+    func change(mode: mode_t, owner: (user: uid_t, group: gid_t)?) {
         fchmod(self.descriptor, mode)
         if let owner { _ = fchown(self.descriptor, geteuid() == 0 ? owner.user : uid_t.max, owner.group) }
     }

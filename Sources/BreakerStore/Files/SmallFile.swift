@@ -6,16 +6,16 @@ import Musl
 import Darwin
 #endif
 
-/// Reads files that the kernel makes up, with plain system calls: Foundation's reading costs megabytes of memory.
+/// Reads small files, such as those in /proc, with plain system calls: Foundation would cost megabytes of memory.
 package enum SmallFile {
-    private static let limit = 16 << 20
+    private static let maxBytes = 16 << 20
 
     /// The text of a file; nil if it can't be read.
     package static func text(_ path: String) -> String? {
         guard let file = OpenFile(path, O_RDONLY) else { return nil }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        while bytes.count < Self.limit {
+        while bytes.count < Self.maxBytes {
             let count = unsafe read(file.descriptor, &buffer, buffer.count)
             if count == 0 { break }
             guard count > 0 else {

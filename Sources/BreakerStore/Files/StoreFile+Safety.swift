@@ -20,7 +20,7 @@ extension StoreFile {
         }
     }
 
-    /// Throws unless one path has no file, or a safe one.
+    /// Throws unless the path has no file, or a safe one.
     static func requireSafe(name: String, isDatabase: Bool) throws(BreakerStoreError) {
         guard let found = try FoundFile.itself(at: name) else { return }
         let directory = found.isForeign(to: geteuid()) ? FoundFile(Self.directory(of: name)) : nil
@@ -28,10 +28,10 @@ extension StoreFile {
     }
 
     /// Throws unless a symbolic link may be followed: in a directory that everybody may write to, only a link of this
-    /// user or of the directory's owner.
+    /// user or of the directory's owner may.
     ///
-    /// The kernel has the same rule if `fs.protected_symlinks` is set (proc_sys_fs(5)). Call this after readlink(2): a
-    /// link that passes can only have been replaced in between by a user whose links are allowed anyway.
+    /// The kernel has the same rule if `fs.protected_symlinks` is set (proc_sys_fs(5)). Call this after readlink(2):
+    /// between the two, only a user whose links are allowed anyway can have put a link here that passes.
     static func requireFollowable(_ link: String) throws(BreakerStoreError) {
         guard let found = try FoundFile.itself(at: link), found.kind == .link else {
             throw BreakerStoreError(systemError: EAGAIN, doing: "resolve", path: link)
@@ -59,9 +59,10 @@ extension StoreFile {
 }
 
 extension FoundFile {
+    /// Whether neither `user` nor root owns the file.
     func isForeign(to user: UInt32) -> Bool { self.owner != user && self.owner != 0 }
 
-    /// Whether it is a directory that everybody may write to and that `user` does not own.
+    /// Whether this directory is one that everybody may write to and that `user` does not own.
     func isOpenToAll(notOf user: UInt32) -> Bool { self.permissions & 0o002 != 0 && self.owner != user }
 
     /// Why a process of `user` may not use this file as one of a store's files; nil if it may.

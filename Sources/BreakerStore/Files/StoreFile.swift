@@ -12,7 +12,7 @@ import Darwin
 struct StoreFile: Sendable, Hashable {
     let path: String
 
-    // Kept, since every commit checks whether these files are in place.
+    // Stored properties, since every commit checks whether these files are in place.
     let log: String
     let index: String
     let journal: String
@@ -21,7 +21,7 @@ struct StoreFile: Sendable, Hashable {
     /// Where the link to other hosts reports its state.
     var link: String { self.path + "-link" }
 
-    /// What the names of the files beside a store add to its own.
+    /// The endings that the names of the files beside a store add to its own.
     static let endings = ["-wal", "-shm", "-journal", "-lock", "-board", "-link"]
 
     var directory: String { Self.directory(of: self.path) }
@@ -65,7 +65,7 @@ struct StoreFile: Sendable, Hashable {
                 continue
             }
             links += 1
-            guard links <= Self.mostLinks else {
+            guard links <= Self.maxLinks else {
                 throw BreakerStoreError(systemError: ELOOP, doing: "resolve", path: given)
             }
             try Self.requireFollowable(candidate)
@@ -123,10 +123,10 @@ struct StoreFile: Sendable, Hashable {
     }
 
     private static let longestPath = 500
-    /// As often as the kernel follows symbolic links on the way to a file (path_resolution(7)).
-    private static let mostLinks = 40
-    /// The most bytes of a file that are read to learn whether the disk can read it: other processes wait meanwhile.
-    static let mostToReadThrough: Int64 = 1 << 30
+    /// The kernel follows as many symbolic links on the way to a file (path_resolution(7)).
+    private static let maxLinks = 40
+    /// The most bytes of a file that are read to learn whether the disk can read it: other processes wait for that.
+    static let maxToReadThrough: Int64 = 1 << 30
 
     private static func resolve(_ given: String) throws(BreakerStoreError) -> String {
         guard !given.isEmpty, !given.utf8.contains(0) else {
@@ -138,7 +138,7 @@ struct StoreFile: Sendable, Hashable {
         }
         var path = given
         // The link's target may not exist yet, so links are followed by hand.
-        for _ in 0..<Self.mostLinks {
+        for _ in 0..<Self.maxLinks {
             guard !path.hasSuffix("/") else { throw Self.directoryError(given) }
             let slash = path.lastIndex(of: "/")
             let name = slash.map { String(path[path.index(after: $0)...]) } ?? path

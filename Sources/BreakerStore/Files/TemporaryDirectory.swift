@@ -10,10 +10,10 @@ import Darwin
 
 /// A temporary directory for one store; it lasts until it is removed or the process exits in order.
 enum TemporaryDirectory {
-    private final class Present: Sendable { let paths = Mutex<[String]>([]) }
+    private final class Existing: Sendable { let paths = Mutex<[String]>([]) }
 
-    /// A child of `fork` starts without any: the directories are its parent's.
-    private static let present = PerProcess { Present() }
+    /// The directories of this process; a child of `fork` begins with none, since its parent removes its own.
+    private static let existing = PerProcess { Existing() }
     private static let isRemovedAtExit = atexit { TemporaryDirectory.removeAll() } == 0
 
     static func make() throws(BreakerStoreError) -> String {
@@ -26,13 +26,13 @@ enum TemporaryDirectory {
             throw BreakerStoreError(systemError: errno, doing: "make a directory in", path: resolved)
         }
         let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        self.present.value.paths.withLock { $0.append(path) }
+        self.existing.value.paths.withLock { $0.append(path) }
         _ = self.isRemovedAtExit
         return path
     }
 
     private static func removeAll() {
-        for path in self.present.value.paths.withLock(\.self) { self.remove(path) }
+        for path in self.existing.value.paths.withLock(\.self) { self.remove(path) }
     }
 
     /// Removes the directory and the files in it.
@@ -53,6 +53,6 @@ enum TemporaryDirectory {
             unsafe closedir(stream)
         }
         unsafe rmdir(directory)
-        self.present.value.paths.withLock { $0.removeAll { $0 == path } }
+        self.existing.value.paths.withLock { $0.removeAll { $0 == path } }
     }
 }

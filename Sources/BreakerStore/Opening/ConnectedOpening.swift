@@ -1,17 +1,17 @@
-/// The second half of an opening, from the connection to the worker's row, under byte 0 of the lock file.
+/// The second half of an opening, from the connection to the worker's row; the caller holds the setup lock.
 struct ConnectedOpening {
     private let opening: Opening
     private let lock: LockFile
     /// Whether this opening has made the lock file.
     private let isLockNew: Bool
     private let deadline: Deadline
-    /// The files that were there when the plan decided to open them.
+    /// The files that the plan decided to open.
     private let found: FileIdentity
     private let writer: Database
 
     /// Connects to the file that was found; throws `moved` if the path leads to another file.
     init(
-        _ opening: Opening, _ found: FileIdentity, _ lock: LockFile, isLockNew: Bool, _ deadline: Deadline
+        _ opening: Opening, found: FileIdentity, lock: LockFile, isLockNew: Bool, deadline: Deadline
     ) throws(BreakerStoreError) {
         (self.opening, self.found, self.lock, self.deadline) = (opening, found, lock, deadline)
         self.isLockNew = isLockNew
@@ -27,20 +27,22 @@ struct ConnectedOpening {
 
     private var file: StoreFile { self.opening.file }
 
+    /// Migrates the file if needed, and makes this process one of its workers.
+    ///
     /// - Parameters:
     ///   - checksWholeFile: whether SQLite checks the whole file before this process writes to it.
-    ///   - hasDamagedRow: whether SQLite calls the file broken because of a row.
+    ///   - hasDamagedRow: whether SQLite has called the file broken because of a row.
     func run(checksWholeFile: Bool, hasDamagedRow: Bool) throws(BreakerStoreError) -> Opened {
         let hasBadRows = try self.requireStore(checksWholeFile: checksWholeFile) || hasDamagedRow
-        let lost = try Schema.migrate(
+        let lostTriggers = try Schema.migrate(
             self.writer.connection, self.file, mayCreate: self.opening.mayCreate, mayMigrate: self.opening.mayMigrate)
-        try self.beginLog()
-        let facts = try self.allFiles()
+        try self.startLog()
+        let facts = try self.requireAllFiles()
         try self.writer.connection.waitWhenBusy(.zero)
         try Reserve(self.writer, facts, self.deadline).fill(syncs: self.opening.configuration.syncs)
-        let mended = Self.note(lostTriggers: lost) + (try self.mendNumbers())
-        let (worker, incarnation, healed, mayKeepAnswers) = try self.join(hasDamagedRow: hasBadRows)
-        // If another process renamed files meanwhile, the paths lead to other files than SQLite has open.
+        let notes = Self.notes(lostTriggers: lostTriggers) + (try self.repairRowIDs())
+        let (worker, incarnation, repaired, mayCacheDecisions) = try self.join(hasDamagedRow: hasBadRows)
+        // If another process has renamed files since, the paths lead to other files than those that SQLite has open.
         guard FileIdentity(of: self.file) == facts.identity, self.lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
             writer: self.writer,
@@ -48,8 +50,8 @@ struct ConnectedOpening {
             worker: worker,
             identity: facts.identity,
             incarnation: incarnation,
-            mended: mended + healed,
-            mayKeepAnswers: mayKeepAnswers
+            repaired: notes + repaired,
+            mayCacheDecisions: mayCacheDecisions
         )
     }
 
@@ -64,7 +66,7 @@ struct ConnectedOpening {
         try Schema.requireKnownVersion(version, self.file.path)
         try self.writer.connection.configureForWriting()
         guard version != 0 else { return false }
-        _ = try self.writer.connection.schemaVersion()
+        try self.writer.connection.requireVerifiedSchema()
         guard checksWholeFile else { return false }
         switch try self.writer.condition() {
         case .sound: return false
@@ -74,64 +76,68 @@ struct ConnectedOpening {
         }
     }
 
+    /// Throws `moved` if a file has been removed or replaced since the plan decided.
     private func requireUnchanged() throws(BreakerStoreError) {
         let now = FileIdentity(of: self.file)
         if now.hasAll(of: self.found) { return }
-        // Another program has just removed the log, and the wal-index that is left describes that log.
+        // If another program has just removed the log, the wal-index that is left describes the removed log.
         if self.found.hasLostLog(in: now) { try self.opening.deleteIndex() }
         throw .moved(self.file.path)
     }
 
-    private func beginLog() throws(BreakerStoreError) {
+    /// Switches the database to WAL mode, and creates a missing log and wal-index.
+    private func startLog() throws(BreakerStoreError) {
         guard try self.writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw BreakerStoreError(
                 code: .unavailable, message: "SQLite can't keep a write-ahead log here", path: self.file.path)
         }
         Hook.reached("open.logged")
-        // Called for its effect: tables that `migrate` has just made must be compared with the library's before
-        // anything is written to them.
-        _ = try self.writer.connection.schemaVersion()
-        // The first read creates a missing log and wal-index.
+        // Tables that `migrate` has just made are compared with the library's, too, before anything is written to them.
+        try self.writer.connection.requireVerifiedSchema()
+        // SQLite creates a missing log and wal-index at the first read.
         if !self.found.isComplete { _ = try self.writer.connection.integer("SELECT count(*) FROM clock") }
     }
 
-    /// The files that SQLite has open; gives the log and the wal-index the database's group.
-    private func allFiles() throws(BreakerStoreError) -> OpeningFacts {
+    /// Returns the files that SQLite has open, and gives the log and the wal-index the database's group.
+    ///
+    /// Throws `moved` unless all three are there and are those that were found.
+    private func requireAllFiles() throws(BreakerStoreError) -> OpeningFacts {
         let facts = OpeningFacts(of: self.file)
         guard facts.identity.isComplete, facts.identity.hasAll(of: self.found) else { throw .moved(self.file.path) }
-        self.opening.giveTheGroup(facts)
+        self.opening.setDatabaseGroup(facts)
         return facts
     }
 
-    /// Deletes rows whose numbers are so high that SQLite finds no numbers for new rows.
-    private func mendNumbers() throws(BreakerStoreError) -> [StoreNote] {
-        guard try self.writer.hasNumbersAtTheirEnd else { return [] }
+    /// Deletes rows whose ids are so high that SQLite has no id left for new rows; returns a note if it did.
+    private func repairRowIDs() throws(BreakerStoreError) -> [StoreNote] {
+        guard try self.writer.isRowIDSpaceExhausted else { return [] }
         try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
-            try self.writer.mendNumbers()
+            try self.writer.repairRowIDs()
         }
-        let reason = "deleted events and circuits with numbers so high that there were none left"
+        let reason = "deleted events and circuits that had exhausted SQLite's row ids"
         return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
     }
 
     private func join(
         hasDamagedRow: Bool
     ) throws(BreakerStoreError) -> (
-        Worker, incarnation: Int64, healed: [StoreNote], mayKeepAnswers: Bool
+        Worker, incarnation: Int64, repaired: [StoreNote], mayCacheDecisions: Bool
     ) {
         let joining = Joining(
             writer: self.writer, lock: self.lock, clock: self.opening.clock,
             previous: self.opening.previous?.worker, name: self.opening.configuration.workerName,
             deadline: self.deadline)
-        if self.isLockNew { try joining.waitForTheLiving() }
+        if self.isLockNew { try joining.waitForLivingWorkers() }
         let before = self.writer.connection.walIndex()?.tag()
-        let (worker, incarnation, healed) = try joining.register(hasDamagedRow: hasDamagedRow)
+        let (worker, incarnation, repaired) = try joining.register(hasDamagedRow: hasDamagedRow)
         let after = self.writer.connection.walIndex()?.tag()
         Hook.reached("open.registered")
-        // The self-test: this process's own commit must change the header.
-        return (worker, incarnation, healed, before != after && after?.counts == true)
+        // A self-test: cached decisions are safe only if a commit changes the header, as this process's own must have.
+        return (worker, incarnation, repaired, before != after && after?.isReliable == true)
     }
 
-    private static func note(lostTriggers names: [String]) -> [StoreNote] {
+    /// A note for the history about triggers of other programs that the migration has dropped; empty if there are none.
+    private static func notes(lostTriggers names: [String]) -> [StoreNote] {
         guard !names.isEmpty else { return [] }
         let list = names.prefix(10).map(\.quoted).joined(separator: ", ") + (names.count > 10 ? " and others" : "")
         let reason = "the step to schema \(Versions.schema) has dropped triggers of others, which never ran: \(list)"

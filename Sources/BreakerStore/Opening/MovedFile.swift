@@ -14,27 +14,26 @@ import Darwin
 
 /// A file that this process has renamed within its directory.
 struct MovedFile {
-    let name: String
-    /// The file's new name.
-    let kept: String
+    let oldName: String
+    let newName: String
 
-    /// Renames the file at `name`; the new name ends with the word and the time.
-    init(_ name: String, as word: String, at time: Date) throws(BreakerStoreError) {
-        let stem = "\(name).\(word)-\(Int64(saturating: time.timeIntervalSince1970))"
-        var kept = stem
+    /// Renames the file at `name`; the new name ends with the suffix and the time.
+    init(_ name: String, as suffix: String, at time: Date) throws(BreakerStoreError) {
+        let stem = "\(name).\(suffix)-\(Int64(saturating: time.timeIntervalSince1970))"
+        var newName = stem
         var number = 1
-        while StoreFile.size(kept) != nil {
-            kept = "\(stem)-\(number)"
+        while StoreFile.size(newName) != nil {
+            newName = "\(stem)-\(number)"
             number += 1
         }
-        guard unsafe rename(name, kept) == 0 else {
+        guard unsafe rename(name, newName) == 0 else {
             throw BreakerStoreError(systemError: errno, doing: "move aside", path: name)
         }
-        (self.name, self.kept) = (name, kept)
+        (self.oldName, self.newName) = (name, newName)
     }
 
     /// Renames the file back, unless another file has the old name now.
-    func giveBack() {
-        if StoreFile.size(self.name) == nil { _ = unsafe rename(self.kept, self.name) }
+    func putBack() {
+        if StoreFile.size(self.oldName) == nil { _ = unsafe rename(self.newName, self.oldName) }
     }
 }

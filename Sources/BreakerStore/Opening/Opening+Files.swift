@@ -8,8 +8,9 @@ import Darwin
 
 /// Makes, moves aside and deletes files for an opening.
 extension Opening {
-    /// The lock file that this process has open, or else that at the path; `mayMake` creates a missing file like the
-    /// database.
+    /// Returns the lock file that this process has open, or else opens the one at the path.
+    ///
+    /// - Parameter mayMake: whether to create a missing lock file, with the mode and the owner of the database.
     func openLockFile(_ facts: OpeningFacts, mayMake: Bool) throws(BreakerStoreError) -> LockFile {
         if let lock = self.previous?.lock, lock.isInPlace { return lock }
         guard mayMake else { return try LockFile(path: self.file.lock, creatingWith: nil, owner: nil) }
@@ -18,14 +19,15 @@ extension Opening {
         return try LockFile(path: self.file.lock, creatingWith: mode, owner: owner)
     }
 
-    /// The file is made before a stray log is moved aside: if the old database is put back meanwhile, the log is no
-    /// stray.
+    /// Creates an empty database.
+    ///
+    /// Called before a stray log is moved aside: if the old database is put back before that, the log is no stray.
     func createFile() throws(BreakerStoreError) {
         Hook.reached("creation.begin")
         let mode = mode_t(self.configuration.fileMode)
         // The file is new, so this process has no locks on it that the close could drop.
         if let new = OpenFile(self.file.path, O_RDWR | O_CREAT | O_EXCL, mode) {
-            new.take(mode: mode, owner: nil)
+            new.change(mode: mode, owner: nil)
         } else if errno != EEXIST {
             throw BreakerStoreError(systemError: errno, doing: "create", path: self.file.path)
         }
@@ -34,16 +36,16 @@ extension Opening {
 
     /// Moves aside a log and a wal-index that have lost their database: SQLite would take them for the next database's.
     ///
-    /// - Parameter newcomer: the files that were found; their database must still be there after the move.
-    func moveStraysAside(beside newcomer: FileIdentity) throws(BreakerStoreError) {
+    /// - Parameter found: the files that were found; their database must still be there after the move.
+    func moveStraysAside(beside found: FileIdentity) throws(BreakerStoreError) {
         var strays: [MovedFile] = []
         for name in [self.file.log, self.file.index] where StoreFile.size(name) != nil {
             strays.append(try MovedFile(name, as: "stray", at: self.clock.host.wallTime))
         }
         Hook.reached("strays.moved")
-        if newcomer.hasDatabase(of: self.file) { return }
-        // The strays' own database may have come back meanwhile.
-        for stray in strays { stray.giveBack() }
+        if found.hasDatabase(of: self.file) { return }
+        // Another program may have put the strays' own database back.
+        for stray in strays { stray.putBack() }
         throw .moved(self.file.path)
     }
 
@@ -54,17 +56,17 @@ extension Opening {
     }
 
     /// Renames the broken files; returns the database's new name, or nil if another database is there.
-    func setAside(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {
+    func quarantine(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {
         Hook.reached("quarantine.due")
         // The check took a while, so another file may be there now.
         guard broken.hasDatabase(of: self.file) else { return nil }
-        return try Quarantine(file: self.file, wallTime: self.clock.host.wallTime).setAside(broken)
+        return try Quarantine(file: self.file, wallTime: self.clock.host.wallTime).quarantine(broken)
     }
 
     /// Gives the log and the wal-index the database's group, for users who share the store through that group.
     ///
-    /// SQLite gives these files the database's mode, but their group only if root makes them.
-    func giveTheGroup(_ facts: OpeningFacts) {
+    /// SQLite gives these files the database's mode, but its group only if root makes them.
+    func setDatabaseGroup(_ facts: OpeningFacts) {
         guard let group = facts.database?.group else { return }
         for (path, found) in [(self.file.log, facts.log), (self.file.index, facts.index)] {
             // If other users may write to the directory, the path may be a hard link to any file of this user.

@@ -4,29 +4,30 @@ struct Opened: Sendable {
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
-    /// A number that no other file has (`clock.incarnation`).
+    /// A random number that no other file has (`clock.incarnation`).
     let incarnation: Int64
-    /// Notes for the history about what was wrong with the file and has been mended.
-    let mended: [StoreNote]
-    /// Whether the wal-index's header shows if a kept answer still counts.
-    let mayKeepAnswers: Bool
+    /// Notes for the history about what was wrong with the file and has been repaired.
+    let repaired: [StoreNote]
+    /// Whether the wal-index's header shows if a cached decision still counts.
+    let mayCacheDecisions: Bool
 }
 
-/// `OpeningFacts` describes the files, `OpeningPlan` decides the next step, and this type carries the step out.
+/// Opens a store's file: `OpeningFacts` describes the files, `OpeningPlan` decides the next step, and this type carries
+/// it out.
 struct Opening {
     let file: StoreFile
     let configuration: CircuitStore.Configuration
     let clock: StoreClock
-    /// The lock file and worker's number that this process had before it reopens the store; nil at its first opening.
+    /// The lock file and worker's id that this process has while it reopens the store; nil at its first opening.
     var previous: Membership?
     /// The files that this process had open last.
     ///
     /// If a different database now lies beside their log, the log must be moved aside, or SQLite would apply the log to
     /// that database.
-    var left: FileIdentity?
+    var lastOpen: FileIdentity?
     /// Whether SQLite has called the file broken; then the opening first checks the file.
     var isSuspect = false
-    /// Called with the new name of a broken file that was set aside, whether this opening succeeds or a later one.
+    /// Called with the new name of a quarantined database, whether this opening succeeds or a later one.
     let onQuarantine: (String) -> Void
 
     /// A worker's byte in a lock file.
@@ -45,7 +46,7 @@ struct Opening {
             return try self.open(until: deadline, isSuspect: self.isSuspect)
         } catch {
             guard self.mayBeBroken(error), self.mayCreate else { throw error }
-            // Tries again in any case: another process may have moved the broken file aside meanwhile.
+            // Tries again in any case: another process may have moved the broken file aside by now.
             return try self.open(until: deadline, isSuspect: true)
         }
     }
@@ -55,7 +56,7 @@ struct Opening {
         if error.code == .corrupt || error.code == .notAStore { return true }
         guard error.code == .permissionDenied else { return false }
         var facts = OpeningFacts(of: self.file)
-        facts.look(at: .content)
+        facts.examine(.content)
         guard case .header(let header) = facts.content else { return false }
         return !header.isWritable
     }
@@ -68,28 +69,28 @@ struct Opening {
     ) throws(BreakerStoreError) -> Opened {
         var plan = OpeningPlan(
             facts: OpeningFacts(unexamined: self.file), mayCreate: self.mayCreate, mayMigrate: self.mayMigrate,
-            isReopening: self.previous != nil, left: self.left, isSuspect: isSuspect)
-        var madeLock: FoundFile.Number?
+            isReopening: self.previous != nil, lastOpen: self.lastOpen, isSuspect: isSuspect)
+        var createdLock: FoundFile.Number?
         while true {
             Hook.reached("open.begin")
             guard let lock = try self.chooseLockFile(&plan) else {
                 try self.pause(until: deadline)
                 continue
             }
-            if lock.isNew, lock !== self.previous?.lock { madeLock = lock.number }
-            // Locked before the guard: the process that has the guard may be waiting for this worker.
+            if lock.isNew, lock !== self.previous?.lock { createdLock = lock.number }
+            // Locked before the setup lock: the process that holds the setup lock may be waiting for this worker.
             if let previous { _ = lock.lock(worker: previous.worker) }
             do throws(BreakerStoreError) {
-                let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+                let opened = try lock.withSetupLock(until: deadline) { () throws(BreakerStoreError) in
                     Hook.reached("open.guarded")
-                    plan.guarding = .init(lock: lock.number, isNew: madeLock != nil && lock.number == madeLock)
+                    plan.setupLock = .init(lock: lock.number, isNew: createdLock != nil && lock.number == createdLock)
                     return try self.carryOut(&plan, lock, deadline)
                 }
                 if let opened { return opened }
             } catch {
-                guard error == .moved(self.file.path), self.mayBeginAnew(after: plan.facts) else { throw error }
+                guard error == .moved(self.file.path), self.mayStartOver(after: plan.facts) else { throw error }
             }
-            plan.guarding = nil
+            plan.setupLock = nil
             try self.pause(until: deadline)
         }
     }
@@ -102,30 +103,31 @@ struct Opening {
         deadline.pause(atMost: .milliseconds(1))
     }
 
-    /// Whether the database is still the one that was found, or no log is there: then a second try can lose nothing.
+    /// Whether a second try can lose nothing: the database is still the one that was found, or no log is there.
     ///
     /// Asked after a file was replaced during the opening. A log beside a new database may belong to either database,
-    /// which only an operator can decide.
-    private func mayBeginAnew(after facts: OpeningFacts) -> Bool {
+    /// and only an operator can decide to which.
+    private func mayStartOver(after facts: OpeningFacts) -> Bool {
         let now = FileIdentity(of: self.file)
         return now.database == facts.identity.database || now.log == nil
     }
 
-    /// The lock file whose byte 0 is to be taken; nil if another program has just removed the file; throws a refusal.
+    /// Returns the lock file that has the setup lock, or nil if another program has just removed it; throws a refusal.
     ///
     /// Writes nothing before the files are known to be a store or new.
     private func chooseLockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> LockFile? {
         switch plan.nextStep() {
         case .refuse(let error): throw error
-        case .takeGuard(let mayMakeLockFile):
+        case .acquireSetupLock(let mayMakeLockFile):
             do throws(BreakerStoreError) {
                 return try self.openLockFile(plan.facts, mayMake: mayMakeLockFile)
             } catch {
                 guard error.code == .notFound, !mayMakeLockFile else { throw error }
                 return nil
             }
-        // All other steps need the guard.
-        default: throw .moved(self.file.path)
+        // The plan returns all other steps only to a process that holds the setup lock.
+        case .examine, .startOver, .create, .moveStraysAside, .deleteIndex, .quarantine, .open:
+            throw .moved(self.file.path)
         }
     }
 
@@ -136,34 +138,35 @@ struct Opening {
         while true {
             switch plan.nextStep() {
             case .refuse(let error): throw error
-            case .beginAnew: return nil
-            // `takeGuard` is a step without the guard, and `nextStep` has examined all that the plan asked for.
-            case .takeGuard, .look: return nil
+            case .startOver: return nil
+            // Can't happen: the setup lock is held, and `nextStep` has examined all that the plan asked for.
+            case .acquireSetupLock, .examine: return nil
             case .create: try self.createFile()
             case .moveStraysAside: try self.moveStraysAside(beside: plan.facts.identity)
             case .deleteIndex: try self.deleteIndex()
-            case .setAside:
-                guard let kept = try self.setAside(plan.facts.identity) else { return nil }
-                self.onQuarantine(kept)
+            case .quarantine:
+                guard let newName = try self.quarantine(plan.facts.identity) else { return nil }
+                self.onQuarantine(newName)
                 plan.isSuspect = false
             case .open(let checksWholeFile):
                 Hook.reached("open.decided")
                 let connected = try ConnectedOpening(
-                    self, plan.facts.identity, lock, isLockNew: plan.guarding?.isNew == true, deadline)
-                // SQLite has called a file broken that is whole: a row in it is damaged.
+                    self, found: plan.facts.identity, lock: lock, isLockNew: plan.setupLock?.isNew == true,
+                    deadline: deadline)
+                // The plan opens a file that SQLite has called broken only if it is whole: then a row is damaged.
                 return try connected.run(checksWholeFile: checksWholeFile, hasDamagedRow: plan.isSuspect)
             }
-            // A program that undoes each step must not keep the guard taken forever.
+            // A program that undoes each step must not make this process hold the setup lock forever.
             if deadline.isOver { return nil }
         }
     }
 }
 
 extension OpeningPlan {
-    /// Examines the files again, with each further fact that the plan asks for, and returns the plan's step.
+    /// Finds the files again, examines each further fact that the plan asks for, and returns the plan's next step.
     mutating func nextStep() -> Step {
         self.facts.examineAgain()
-        while case .look(let what) = self.step { self.facts.look(at: what) }
+        while case .examine(let what) = self.step { self.facts.examine(what) }
         return self.step
     }
 }

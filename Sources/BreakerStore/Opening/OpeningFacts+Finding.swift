@@ -7,9 +7,11 @@ extension OpeningFacts {
         case store
         case refused(BreakerStoreError)
         /// The decision needs a fact that is not known yet.
-        case unknown(Look)
+        case unknown(Fact)
     }
 
+    /// Decides whether the files are a store, new, or to be refused.
+    ///
     /// - Parameter trustsHeader: if true and a worker has the store open, a known version in the database file is
     ///   believed, though the log may have a newer copy of the first page. This saves reading the log frame by frame,
     ///   which takes long in a busy store. Only for callers that ask SQLite for the version again, through the
@@ -54,21 +56,23 @@ extension OpeningFacts {
             guard let lock = self.lockContent else { return .unknown(.lock) }
             if lock.hasWorkers, self.refusal(of: header.userVersion) == nil { return .store }
         }
-        // Before SQLite has rolled back a journal, no version but the header's can be read.
+        // Until SQLite has rolled back the journal, only the header's version can be read.
         if self.hasJournal || !self.hasLog { return self.store(of: header.userVersion) }
-        // If no process has the log open, SQLite must read the whole log to answer. So the library first reads all
-        // copies of the first page itself, and asks SQLite which copy counts only if one has an unknown version.
+        // If no process has the log open, SQLite must read the whole log to find the version. So the library first
+        // reads all copies of the first page itself, and asks SQLite which copy counts only if one has an unknown
+        // version.
         guard let versions = self.logVersions else { return .unknown(.logVersions) }
         if (versions + [header.userVersion]).allSatisfy({ self.refusal(of: $0) == nil }) { return .store }
         guard let version = self.version else { return .unknown(.version) }
         return self.store(of: version)
     }
 
-    /// The schema's version of files that are a store; nil if SQLite must be asked (`Look.version`).
+    /// The schema's version of files that are a store; nil if SQLite must be asked (`Fact.version`).
     var storedVersion: Int64? {
-        if let version = self.version ?? self.versionByLog ?? nil { return version }
+        if let version = self.version { return version }
+        if case .store(let version) = self.byLog { return version }
         guard case .header(let header) = self.content else { return nil }
-        // A process may have migrated the file just now: then the log has the new first page, and the database the old.
+        // After a recent migration the new first page may be in the log alone.
         let isInLog = self.hasLog && !self.hasJournal && header.userVersion < Schema.version
         return isInLog ? nil : header.userVersion
     }
@@ -79,7 +83,7 @@ extension OpeningFacts {
         self.refusal(of: version).map { .refused($0) } ?? .store
     }
 
-    /// Whether log and database together are a whole store: a checkpoint cut short may have torn the first page.
+    /// Decides by log and database together: a checkpoint that was cut short may have torn the first page.
     ///
     /// The first page alone proves nothing: another program's file may have replaced a store whose log was left.
     private func findingByLog(else refusal: BreakerStoreError) -> Finding {
@@ -87,8 +91,8 @@ extension OpeningFacts {
         if self.hasLog, self.hasLock, let database = self.database, database.size > 1 {
             guard let lock = self.lockContent else { return .unknown(.lock) }
             if lock != .other {
-                guard let version = self.versionByLog else { return .unknown(.wholeByLog) }
-                if let version { return self.store(of: version) }
+                guard let byLog = self.byLog else { return .unknown(.wholeByLog) }
+                if case .store(let version) = byLog { return self.store(of: version) }
             }
         }
         return .refused(refusal)
@@ -96,7 +100,7 @@ extension OpeningFacts {
 
     /// Whether the files are a store, not new; throws a refusal.
     ///
-    /// Examines what the decision needs, and changes nothing.
+    /// Examines the facts that the decision needs, and changes no file.
     static func isStore(_ file: StoreFile, trustsHeader: Bool = false) throws(BreakerStoreError) -> Bool {
         var facts = OpeningFacts(of: file)
         while true {
@@ -104,7 +108,7 @@ extension OpeningFacts {
             case .new: return false
             case .store: return true
             case .refused(let error): throw error
-            case .unknown(let what): facts.look(at: what)
+            case .unknown(let what): facts.examine(what)
             }
         }
     }

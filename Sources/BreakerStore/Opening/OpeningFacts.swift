@@ -6,18 +6,18 @@ import Musl
 import Darwin
 #endif
 
-/// The files at a store's paths, and all that is known of them when an opening decides.
+/// The files at a store's paths, and the facts about them by which an opening decides.
 ///
-/// A new value has found the files with `stat`. The other facts cost more; each is examined once a decision asks for
+/// `init(of:)` finds the files with `stat`. The other facts cost more: each is examined only when a decision asks for
 /// it.
 struct OpeningFacts: Equatable, Sendable {
     /// A fact that is examined only when a decision asks for it.
-    enum Look: CaseIterable {
+    enum Fact: CaseIterable {
         /// The first bytes of the database.
         case content
-        /// The bytes of the lock file, and whether workers have locked bytes.
+        /// The first line of the lock file, and whether workers have locked bytes.
         case lock
-        /// Whether a rollback journal says that the database was empty before.
+        /// Whether the rollback journal's header gives the database no page before the transaction.
         case journal
         /// The versions in all copies of the first page in the log.
         case logVersions
@@ -61,10 +61,15 @@ struct OpeningFacts: Equatable, Sendable {
     var logVersions: [Int64]?
     var version: Int64?
     var isEmpty: Bool?
-    /// The version if log and database are a whole store; `.some(nil)` if they are not.
-    var versionByLog: Int64??
+    var byLog: ByLog?
     var access: Access?
     var isBroken: Bool?
+
+    /// What log and database are together.
+    enum ByLog: Equatable {
+        case store(version: Int64)
+        case noStore
+    }
 
     enum Access: Equatable {
         case granted
@@ -124,10 +129,10 @@ struct OpeningFacts: Equatable, Sendable {
     var hasJournal: Bool { self.journal?.size ?? 0 > 0 }
     var hasLock: Bool { self.lock?.size ?? 0 > 0 }
 
-    // MARK: - Looking
+    // MARK: - Examining
 
     /// Examines the fact that a decision asks for.
-    mutating func look(at what: Look) {
+    mutating func examine(_ what: Fact) {
         do throws(BreakerStoreError) {
             switch what {
             case .content: self.content = try Self.content(of: self.file)
@@ -136,7 +141,7 @@ struct OpeningFacts: Equatable, Sendable {
             case .logVersions: self.logVersions = try LogFile.versions(at: self.file.log)
             case .version: self.version = try Self.version(of: self.file)
             case .tables: self.isEmpty = try Self.hasNoTables(self.file)
-            case .wholeByLog: self.versionByLog = .some(Self.versionByLog(self.file))
+            case .wholeByLog: self.byLog = Self.byLog(self.file)
             case .access: self.access = Self.access(to: self.file)
             case .damage: self.isBroken = try Quarantine.isBroken(self.file)
             }
@@ -171,22 +176,23 @@ struct OpeningFacts: Equatable, Sendable {
         return (try? Schema.isEmpty(connection)) == true
     }
 
-    private static func versionByLog(_ file: StoreFile) -> Int64? {
-        let version = try? BystanderReader.read(file, acceptsOlder: true) {
-            (database) throws(BreakerStoreError) -> Int64? in
+    private static func byLog(_ file: StoreFile) -> ByLog {
+        let found = try? BystanderReader.read(file, acceptsOlder: true) {
+            (database) throws(BreakerStoreError) -> ByLog in
             guard try database.connection.integer("PRAGMA application_id") == Schema.applicationID,
                 try database.isWhole()
-            else { return nil }
-            return try database.connection.integer("PRAGMA user_version")
+            else { return .noStore }
+            return .store(version: try database.connection.integer("PRAGMA user_version"))
         }
-        return version ?? nil
+        return found ?? .noStore
     }
 
     /// Whether this process may write to the directory and the files that SQLite opens.
     private static func access(to file: StoreFile) -> Access {
         for path in [file.directory, file.path, file.log, file.index] {
             let needed = path == file.directory ? W_OK | X_OK : R_OK | W_OK
-            // Not preceded by a search for the file: another process may be moving a broken store's files aside.
+            // A missing file is found by the error alone, not by a check before: another process may be moving a broken
+            // store's files aside.
             guard !mayUse(path, needed), errno != ENOENT else { continue }
             return .refused(BreakerStoreError(systemError: errno, doing: "write", path: path))
         }

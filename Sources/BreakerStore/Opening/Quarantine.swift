@@ -4,9 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Sets a store's broken file aside, so that a new one can take its place; the old bytes are kept.
+/// Renames a store's broken files, so that a new store can take their place; the old bytes stay on the disk.
 ///
-/// The caller holds the guard, and has no connection open.
+/// The caller holds the setup lock, and has no connection open.
 struct Quarantine {
     let file: StoreFile
     let wallTime: Date
@@ -15,15 +15,15 @@ struct Quarantine {
     /// was replaced.
     ///
     /// The database goes first: if this process is killed, the next opening moves the log aside as a stray, and SQLite
-    /// deletes the journal of an empty database. A whole database that another program puts back meanwhile keeps its
-    /// name and its log.
+    /// deletes the journal of an empty database. A whole database that another program puts back during the renaming
+    /// keeps its name and its log.
     ///
     /// - Parameter broken: the files that were found broken.
-    func setAside(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {
+    func quarantine(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {
         Hook.reached("quarantine.begin")
         let database = try MovedFile(self.file.path, as: "corrupt", at: self.wallTime)
-        guard broken.hasDatabase(at: database.kept) else {
-            database.giveBack()
+        guard broken.hasDatabase(at: database.newName) else {
+            database.putBack()
             return nil
         }
         Hook.reached("quarantine.database")
@@ -33,10 +33,10 @@ struct Quarantine {
             sides.append(try MovedFile(side, as: "corrupt", at: self.wallTime))
             Hook.reached("quarantine.side")
         }
-        if StoreFile.size(self.file.path) != nil { for side in sides { side.giveBack() } }
-        // Without this, after a power cut the next store's files could lie beside the broken store's files.
+        if StoreFile.size(self.file.path) != nil { for side in sides { side.putBack() } }
+        // Without the sync, a power cut could leave the next store's files beside the broken store's files.
         self.file.syncDirectory()
         Hook.reached("quarantine.done")
-        return database.kept
+        return database.newName
     }
 }

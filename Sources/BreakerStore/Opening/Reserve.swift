@@ -8,12 +8,12 @@ struct Reserve {
     private let facts: OpeningFacts
     private let deadline: Deadline
 
-    /// - Parameter facts: the facts of the files that `writer` has open.
+    /// Makes a value for the files that `writer` has open, with their facts.
     init(_ writer: Database, _ facts: OpeningFacts, _ deadline: Deadline) {
         (self.writer, self.facts, self.deadline) = (writer, facts, deadline)
     }
 
-    /// Fills the pages and the log once, so that the files own their blocks from then on.
+    /// Fills the pages and the log once, so that the file system has allocated their blocks from then on.
     ///
     /// If the disk has no room for the reserve, the store works without it.
     func fill(syncs: Bool) throws(BreakerStoreError) {
@@ -30,9 +30,9 @@ struct Reserve {
                 try self.writer.connection.changeSchema("DROP TABLE reserve")
             }
             Hook.reached("creation.freed")
-            let other = try Database.sharing(self.facts.file, as: self.facts.identity, syncs: syncs)
-            try other.connection.syncLog()
-            try self.writer.checkpoint(through: other, until: self.deadline)
+            let checkpointer = try Database.sharing(self.facts.file, as: self.facts.identity, syncs: syncs)
+            try checkpointer.connection.syncLog()
+            try self.writer.checkpoint(through: checkpointer, until: self.deadline)
         } catch {
             guard error.code == .full else { throw error }
         }
@@ -48,13 +48,13 @@ struct Reserve {
             || self.facts.database?.size ?? 0 < size || self.facts.log?.size ?? 0 < size
     }
 
-    /// Whether this process may write files that are longer by the reserve, and by as much again.
+    /// Whether this process may write files that are longer by twice the reserve (`ulimit -f`).
     ///
-    /// A log that is filled to the limit has no room for the transactions of the opening, and a database that meets
-    /// the limit can't take over what the log holds.
+    /// A log that is filled to the limit has no room for the transactions of the opening, and a checkpoint can't copy
+    /// the log into a database that is at the limit.
     private func isWithinLimit(_ size: Int64) -> Bool {
         let longest = max(self.facts.database?.size ?? 0, self.facts.log?.size ?? 0)
-        return OpenFile.sizeLimit.subtractingSaturating(longest) >= 2 * size
+        return OpenFile.refreshSizeLimit().subtractingSaturating(longest) >= 2 * size
     }
 
     /// Whether nothing but the reserve's own table has the name `reserve`, so that the table may be made and dropped.

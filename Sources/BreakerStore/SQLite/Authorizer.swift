@@ -12,24 +12,25 @@ import Darwin
 /// (https://sqlite.org/c3ref/set_authorizer.html).
 ///
 /// SQLite does not ask about the expressions in a file's own tables and indexes, such as a CHECK or the value of a
-/// generated column. So no statement may touch the tables before their texts have been compared with the library's. If
-/// SQLite itself compiles a statement again, another program has changed the schema: the texts are compared again.
+/// generated column. So no statement may touch the tables before their SQL has been compared with the library's. If
+/// SQLite compiles a statement again of its own accord, another program has changed the schema, and the tables are
+/// compared again.
 ///
 /// Used only by the thread that uses the connection.
 final class Authorizer {
     private enum Mode {
-        /// SQLite should compile nothing: if it does, another program has changed the schema.
-        case none
+        /// The library compiles nothing: if SQLite does, another program has changed the schema.
+        case idle
         /// SQLite compiles a statement of the library.
-        case using
-        /// The library makes or changes tables itself.
+        case compiling
+        /// SQLite compiles a statement of the library that makes or changes tables.
         case changingSchema
     }
 
     /// Whether a file of an older major version is accepted: to be migrated, or to be checked.
     let acceptsOlder: Bool
     private let tables: [StaticString]
-    private var mode = Mode.none
+    private var mode = Mode.idle
     /// Whether the tables were found to be the library's, and no program has changed them since.
     private var isVerified = false
     /// The version of the schema when the tables were compared; nil before that.
@@ -43,33 +44,33 @@ final class Authorizer {
     }
 
     /// Runs `body`, in which SQLite compiles statements of the library.
-    func compiling(_ body: () -> Int32) -> Int32 { self.within(.using, body) }
+    func compiling(_ body: () -> Int32) -> Int32 { self.with(.compiling, body) }
 
     /// Runs `body`, in which SQLite compiles statements of the library that change the schema.
     ///
-    /// Meanwhile SQLite may read a schema that another program has changed, so the tables must be compared again.
+    /// In `body` SQLite may read a schema that another program has changed, so the tables must be compared again.
     func changingSchema(_ body: () -> Int32) -> Int32 {
         self.isVerified = false
         self.version = nil
-        return self.within(.changingSchema, body)
+        return self.with(.changingSchema, body)
     }
 
     /// Records that the tables are the library's, and the version of their schema.
-    func verified(version: Int64) {
+    func setVerified(version: Int64) {
         self.isVerified = true
         self.version = version
         self.wantsVerification = false
     }
 
-    private func within(_ mode: Mode, _ body: () -> Int32) -> Int32 {
-        let before = self.mode
+    private func with(_ mode: Mode, _ body: () -> Int32) -> Int32 {
+        let previous = self.mode
         self.mode = mode
-        defer { self.mode = before }
+        defer { self.mode = previous }
         self.wantsVerification = false
         return body()
     }
 
-    /// Makes SQLite ask this object, which must outlive the connection.
+    /// Makes SQLite ask this object before it compiles a statement; the object must outlive the connection.
     func attach(to connection: OpaquePointer) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe sqlite3_set_authorizer(
@@ -85,8 +86,8 @@ final class Authorizer {
 
     private func allows(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Bool {
         switch self.mode {
-        case .none: self.isVerified = false
-        case .using: break
+        case .idle: self.isVerified = false
+        case .compiling: break
         case .changingSchema: return Self.isSchemaChange(action)
         }
         switch action {
@@ -102,9 +103,9 @@ final class Authorizer {
         }
     }
 
-    /// Whether a change of the schema may need this action, be it one that SQLite itself adds when it alters a table.
+    /// Whether a change of the schema may need this action; SQLite itself adds some actions when it alters a table.
     ///
-    /// No database can be attached, and nothing can be created that SQLite would run on its own.
+    /// Forbids attaching a database, and creating anything that SQLite would run of its own accord.
     private static func isSchemaChange(_ action: Int32) -> Bool {
         // Not a set: for the first set of a type, the runtime searches all loaded libraries for conformances.
         switch action {

@@ -8,7 +8,7 @@ import Darwin
 
 /// Reads a database without changing a byte of it or of the files beside it, even while other processes use them.
 ///
-/// The right way to read depends on the files that are there (tried on SQLite 3.40.1):
+/// How it reads depends on the files that are there (tried on SQLite 3.40.1):
 /// - a log and a wal-index: through both, read-only;
 /// - no log, or a log without frames: the database alone;
 /// - a log without a usable wal-index: through a wal-index in this process's memory; otherwise SQLite would create or
@@ -17,13 +17,13 @@ final class BystanderReader {
     let database: Database
     /// Whether SQLite's read lock protects a read from other processes' commits.
     ///
-    /// If not, `read` compares the files before and after.
+    /// If not, `read` compares the files' stamps before and after.
     private let isShared: Bool
 
     init(
         _ file: StoreFile, trustingIndex: Bool = true, acceptsOlder: Bool = false
     ) throws(BreakerStoreError) {
-        // SQLite's own error would not name the file that can't be read, nor the reason.
+        // SQLite's own error would name neither the unreadable file nor the reason.
         for path in [file.path, file.log, file.index] where StoreFile.size(path) != nil {
             try StoreFile.requireReadable(path)
         }
@@ -44,13 +44,13 @@ final class BystanderReader {
     private static func tooLong(_ file: StoreFile) -> BreakerStoreError {
         BreakerStoreError(
             code: .unavailable,
-            message: "cannot read '\(file.log)': the log has more than \(Connection.mostPrivateFrames) pages and no "
+            message: "cannot read '\(file.log)': the log has more than \(Connection.maxPrivateFrames) pages and no "
                 + "index that can be used; let a service open the store, or move all its files aside",
             path: file.log
         )
     }
 
-    /// Whether the database is to be read through its log and its wal-index.
+    /// Whether a reader reads the database through its log and the existing wal-index.
     static func sharesLog(_ file: StoreFile) -> Bool {
         (try? self.hasFrames(file)) == true && StoreFile.size(file.index) != nil
     }
@@ -64,11 +64,11 @@ final class BystanderReader {
         return log.hasFrames
     }
 
-    /// Runs `body`; repeats it if another process has changed the files and this way of reading would not notice.
+    /// Runs `body`; repeats it if another process has changed the files in a way that SQLite would not notice.
     ///
     /// - Parameters:
     ///   - acceptsOlder: whether a file of an older major version is accepted, and read through views.
-    ///   - patience: how long to wait while another process recovers the wal-index, or takes the log away.
+    ///   - patience: how long to wait while another process recovers the wal-index, or removes the log.
     static func read<Value>(
         _ file: StoreFile,
         acceptsOlder: Bool = false,
@@ -87,9 +87,9 @@ final class BystanderReader {
                 if reader.isShared || FileStamp(of: file) == before { return value }
                 failure = nil
             } catch {
-                failure = SQLiteCode.isOfALongLog(error.sqliteCode) ? Self.tooLong(file) : error
-                if trustsIndex, let code = error.sqliteCode, SQLiteCode.isOfTheIndex(code) {
-                    // A killed writer left the wal-index half written, and only a process that writes rebuilds it.
+                failure = SQLiteCode.isLogTooLong(error.sqliteCode) ? Self.tooLong(file) : error
+                if trustsIndex, let code = error.sqliteCode, SQLiteCode.isIndexUnusable(code) {
+                    // A killed writer has left the wal-index half written, and only a process that writes rebuilds it.
                     trustsIndex = false
                     continue
                 }

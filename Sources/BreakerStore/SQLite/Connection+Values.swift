@@ -3,12 +3,12 @@ import CSQLite
 
 /// Reads values and bytes that may be long.
 extension Connection {
-    /// Runs `body` with the limit of texts and rows raised to `longestKey`.
+    /// Runs `body` with SQLite's limit for texts and rows raised to `longestKey`.
     func withLongTexts<Value>(_ body: () throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value {
-        try self.withLongest(Self.longestKey, body)
+        try self.withLengthLimit(Self.longestKey, body)
     }
 
-    /// Runs `body`, which reads one value of a row, however long the row is; nil if the value itself is too long.
+    /// Runs `body`, which reads one value of a row of any length; nil if the value itself is too long.
     ///
     /// When SQLite 3.37 reads any column, it compares the length of the whole row with the limit of a text.
     func reading<Value>(
@@ -19,7 +19,7 @@ extension Connection {
     ) throws(BreakerStoreError) -> Value? {
         var value: OpaquePointer?
         let code = unsafe self.openValue(column, table, row, &value)
-        // A number or NULL can't be opened like this, and is short.
+        // A number or NULL can't be opened as a blob, and is short.
         let size = code == SQLITE_OK ? unsafe sqlite3_blob_bytes(value) : 0
         unsafe sqlite3_blob_close(value)
         guard size <= Self.longestText else { return nil }
@@ -36,14 +36,14 @@ extension Connection {
         self.withoutLimit { unsafe sqlite3_blob_open(self.handle, "main", table, column, row, 0, &value) }
     }
 
-    /// Runs `body` without a limit of texts and rows.
+    /// Runs `body` without a limit for texts and rows.
     ///
-    /// `body` reads only values whose length was checked, or that are short.
+    /// `body` must read only values whose length was checked, or that are short.
     func withoutLimit<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        try self.withLongest(.max, body)
+        try self.withLengthLimit(.max, body)
     }
 
-    private func withLongest<Value, Failure: Error>(
+    private func withLengthLimit<Value, Failure: Error>(
         _ length: Int32, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, length)
@@ -51,10 +51,10 @@ extension Connection {
         return try body()
     }
 
-    /// Reads the database file, at most `mostToReadThrough` bytes; throws if the system can't read a part of them.
+    /// Reads at most `maxToReadThrough` bytes of the database file; throws if the system can't read a part of them.
     func readThrough() throws(BreakerStoreError) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let size = min(StoreFile.size(self.path) ?? 0, StoreFile.mostToReadThrough)
+        let size = min(StoreFile.size(self.path) ?? 0, StoreFile.maxToReadThrough)
         for offset in stride(from: 0, to: size, by: buffer.count) {
             let count = Int32(min(Int64(buffer.count), size - offset))
             let code = unsafe bs_read_file(self.handle, &buffer, count, offset)

@@ -14,7 +14,7 @@ import Darwin
 struct Connection: ~Copyable {
     enum Access {
         case readWrite
-        /// Reads and writes beside another connection of this process; the log must exist.
+        /// Reads and writes, as a second connection of this process; the log must exist.
         case sharing
         /// Reads the database alone, without locks, as if no process wrote to it.
         case immutable
@@ -26,10 +26,12 @@ struct Connection: ~Copyable {
     }
 
     /// How many frames of the log a private reader's wal-index has room for.
-    static let mostPrivateFrames = 4_096 * Int64(bs_most_regions)
+    static let maxPrivateFrames = 4_096 * Int64(bs_max_regions)
 
-    /// Registers the VFSes that check each name before SQLite opens it (shim.h), once; false if memory ran out.
-    private static let looksBeforeOpening = unsafe bs_register_vfses(bs_size_limit()) == SQLITE_OK
+    /// Whether the VFSes that check each name before SQLite opens it (shim.h) are registered; false if memory ran out.
+    ///
+    /// The first use registers them.
+    private static let hasVFSes = unsafe bs_register_vfses(bs_size_limit()) == SQLITE_OK
 
     let handle: OpaquePointer
     private let access: Access
@@ -40,9 +42,9 @@ struct Connection: ~Copyable {
     /// Opens `path`, which must be resolved: no part of it may be a symbolic link.
     ///
     /// - Parameters:
-    ///   - syncs: whether to sync what must survive a power loss; false for a file that is not kept.
+    ///   - syncs: whether to sync what must survive a power loss; false for a temporary file.
     ///   - acceptsOlder: whether a file of an older major version is accepted.
-    ///   - isSafe: whether the caller has just examined who has put the files there; else they may be others by now.
+    ///   - isSafe: whether the caller has just checked the files at the path (`StoreFile.requireSafe`).
     ///   - tables: the tables that statements may touch.
     init(
         path: String, access: Access, syncs: Bool = true, acceptsOlder: Bool = false, isSafe: Bool = false,
@@ -54,7 +56,7 @@ struct Connection: ~Copyable {
         self.authorizer = Authorizer(acceptsOlder: acceptsOlder || access == .readWrite, tables: tables)
         try Self.requireUsable(path)
         if !isSafe { try StoreFile.requireSafe(path) }
-        _ = OpenFile.sizeLimit
+        OpenFile.refreshSizeLimit()
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
         switch access {
@@ -95,7 +97,7 @@ struct Connection: ~Copyable {
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
-        // Otherwise closing the last connection makes a checkpoint, without the guard that keeps writers away.
+        // Otherwise closing the last connection makes a checkpoint, without the setup lock that keeps writers away.
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         for (limit, value) in Self.limits { unsafe sqlite3_limit(handle, limit, value) }
         unsafe self.authorizer.attach(to: handle)
@@ -104,7 +106,7 @@ struct Connection: ~Copyable {
     /// Throws unless SQLite can be used.
     private static func requireUsable(_ path: String) throws(BreakerStoreError) {
         if let refusal = Versions.refusal(of: sqlite3_libversion_number(), path: path) { throw refusal }
-        guard Self.looksBeforeOpening else {
+        guard Self.hasVFSes else {
             throw BreakerStoreError(
                 code: .unavailable, message: "there is no memory left", advice: "try again", path: path)
         }
@@ -148,11 +150,15 @@ struct Connection: ~Copyable {
         try unsafe Statement(sql, on: self.handle, self.authorizer, path: self.path)
     }
 
-    /// The version of the file's schema; compares the tables with the library's unless that was done already.
+    /// The version of the file's schema; first calls `requireVerifiedSchema`.
     func schemaVersion() throws(BreakerStoreError) -> Int64 {
-        if let known = self.authorizer.version { return known }
-        try self.verifySchema()
+        try self.requireVerifiedSchema()
         return self.authorizer.version ?? 0
+    }
+
+    /// Compares the file's tables with the library's, unless that was done already; throws if they differ.
+    func requireVerifiedSchema() throws(BreakerStoreError) {
+        if self.authorizer.version == nil { try self.verifySchema() }
     }
 
     /// Compares the file's tables with the library's now; returns whether other programs have added to the schema.
@@ -179,7 +185,7 @@ struct Connection: ~Copyable {
         guard code == SQLITE_OK else { throw self.error(code) }
     }
 
-    /// The number that a pragma or another query for one value returns.
+    /// The result of a pragma or another query for one number.
     func integer(_ sql: String) throws(BreakerStoreError) -> Int64 {
         try self.prepare(sql).first { $0.integer(0) } ?? 0
     }
@@ -190,9 +196,9 @@ struct Connection: ~Copyable {
 
     /// Sets the pragmas of every connection to a shared file; none of them makes SQLite read the schema.
     ///
-    /// Where a system's SQLite overwrites deleted content, deleting a long text would write it to the log once more,
-    /// under the write lock. With `FAST`, SQLite "will overwrite deleted content with zeros only if doing so does not
-    /// increase the amount of I/O" (https://sqlite.org/pragma.html#pragma_secure_delete).
+    /// `secure_delete`: a system's SQLite may overwrite deleted content, and then deleting a long text would write as
+    /// many bytes to the log, under the write lock. With `FAST`, SQLite "will overwrite deleted content with zeros only
+    /// if doing so does not increase the amount of I/O" (https://sqlite.org/pragma.html#pragma_secure_delete).
     func configureForReading() throws(BreakerStoreError) {
         try self.execute(
             """
@@ -208,7 +214,7 @@ struct Connection: ~Copyable {
         _ = unsafe bs_persist_wal(self.handle)
     }
 
-    /// Sets what commits and checkpoints sync, and keeps a transaction of any size out of the log before its COMMIT.
+    /// Sets what commits and checkpoints sync, and keeps a transaction of any size out of the log until its COMMIT.
     ///
     /// `synchronous` overrides how the system's SQLite was compiled. `cache_spill = OFF`: nothing reaches the log
     /// before COMMIT, so a transaction can still verify that the wal-index is in place. Both pragmas make SQLite read
@@ -226,9 +232,7 @@ struct Connection: ~Copyable {
     /// Whether a transaction is open; SQLite itself rolls back after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
 
-    /// The number of the row that this connection has inserted last.
-    ///
-    /// `RETURNING` gives the number, too, but makes a table in memory for each row.
+    /// The id of the row that this connection has inserted last; `RETURNING` would make a table in memory for each row.
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(self.handle) }
 
     /// How many rows this connection has changed since it was opened.
@@ -251,32 +255,11 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// Copies as much of the log into the database as it can without waiting.
-    ///
-    /// Before SQLite 3.51.3 a commit during a checkpoint can corrupt the file
-    /// (https://sqlite.org/wal.html#walresetbug), so the caller must keep writers away.
-    func passiveCheckpoint() throws(BreakerStoreError) {
-        let code = unsafe sqlite3_wal_checkpoint_v2(self.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-        guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw self.error(code) }
-    }
-
-    /// Lets SQLite cut the log to this many frames when this connection next restarts the log; nil removes the limit.
-    ///
-    /// "Each time a transaction is committed or a WAL file resets, SQLite compares the size of the rollback journal
-    /// file or WAL file left in the file-system to the size limit set by this pragma"
-    /// (https://sqlite.org/pragma.html#pragma_journal_size_limit). The pragma makes no checkpoint.
-    func limitLog(to frames: Int64?) throws(BreakerStoreError) {
-        var bytes: Int64 = -1
-        if let frames { bytes = LogFile.bytes(ofFrames: frames, pageSize: try self.integer("PRAGMA page_size")) }
-        try self.execute("PRAGMA journal_size_limit = \(bytes)")
-    }
-
     /// The wal-index's header, readable while the connection is open; nil before the first read, or without a
     /// wal-index.
     func walIndex() -> WalIndex? {
-        // Asking for the header would make SQLite create the wal-index.
-        guard self.access != .immutable else { return nil }
-        guard let page = unsafe bs_wal_index(self.handle) else { return nil }
+        // On an immutable database, the request for the header would make SQLite create the wal-index.
+        guard self.access != .immutable, let page = unsafe bs_wal_index(self.handle) else { return nil }
         return unsafe WalIndex(page: page)
     }
 

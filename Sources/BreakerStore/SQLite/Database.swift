@@ -1,9 +1,9 @@
 import CSQLite
 
-/// A connection with its statements, each prepared at its first use and kept.
+/// A connection with its statements, each prepared at its first use and cached.
 ///
 /// Sendable: SQLite is thread-safe as long as one thread at a time uses a connection, and each connection has one user.
-/// Only the leader uses the writer and the checkpointer. Only the thread with the lock of the answers uses the reader.
+/// Only the leader uses the writer and the checkpointer, and only the thread with the lock of `Answers` the reader.
 /// Only the caller that has borrowed it uses a connection for long reads.
 final class Database: @unchecked Sendable {
     private final class Prepared {
@@ -17,10 +17,10 @@ final class Database: @unchecked Sendable {
     }
 
     let connection: Connection
-    /// What the readers of rows keep for their next rows; this connection's one user is its only user.
+    /// A cache of the code that reads rows; used only by this connection's one user.
     var rowCache: AnyObject?
-    // A few dozen at most. Not a dictionary: for the first dictionary of a type, the runtime searches all loaded
-    // libraries for conformances, which loads a megabyte of them into memory.
+    // An array of a few dozen at most. Not a dictionary: for the first dictionary of a type, the runtime searches all
+    // loaded libraries for conformances, which loads a megabyte of them into memory.
     private var prepared: [Prepared] = []
 
     init(_ connection: consuming Connection) { self.connection = connection }
@@ -84,7 +84,7 @@ final class Database: @unchecked Sendable {
         try self.prepare(sql).statement.read(values, while: body)
     }
 
-    /// Runs a statement and returns SQLite's code, for the caller to judge.
+    /// Runs a statement and returns SQLite's result code.
     func code(_ sql: SQL) throws(BreakerStoreError) -> Int32 { try self.prepare(sql).statement.code() }
 
     func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }

@@ -17,7 +17,7 @@ struct SQL: ExpressibleByStringLiteral, Sendable {
         self.composed = nil
     }
 
-    /// To be kept in a `static let`: each value counts as another statement.
+    /// Makes a statement of a composed text; must be stored in a `static let`, since each value is another statement.
     init(composed text: String) {
         let composed = Composed(text)
         self.key = UInt(bitPattern: ObjectIdentifier(composed))

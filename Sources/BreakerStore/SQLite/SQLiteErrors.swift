@@ -26,9 +26,11 @@ extension BreakerStoreError {
         var (message, advice): (String, String?) = (message, nil)
         // SQLite's own message would be about the disk.
         if kind == .unsafePath {
-            (message, advice) = ("the database or a file beside it is a link or no regular file", "remove that")
-        } else if kind == .full, case let limit = OpenFile.sizeLimit, limit < .max {
-            // Reading the limit also stores it: if an operator has raised it, the next write uses the new limit.
+            (message, advice) = (
+                "the database or a file beside it is a symbolic link, or not a regular file", "remove it"
+            )
+        } else if kind == .full, case let limit = OpenFile.refreshSizeLimit(), limit < .max {
+            // This also stores the limit: if an operator has raised it, the next write uses the new limit.
             message += ", or a file has the \(limit) bytes that this process may give it (ulimit -f)"
         } else if code == SQLITE_TOOBIG {
             message = "a row holds a text that is too long to be read"
@@ -43,7 +45,7 @@ extension BreakerStoreError {
         )
     }
 
-    /// Whether SQLite refused a value that is read or written, for its length or type; other rows may work.
+    /// Whether SQLite refused a value that was read or written, because of its length or type; other rows may work.
     package var isOfRefusedValue: Bool { self.sqliteCode.map(SQLiteCode.isOfValue) ?? false }
 }
 
@@ -72,12 +74,12 @@ enum SQLiteCode {
     private static let readOnlyCantInit = SQLITE_READONLY | 5 << 8
 
     /// Whether a connection that may not write the wal-index could not use it.
-    static func isOfTheIndex(_ code: Int32) -> Bool {
+    static func isIndexUnusable(_ code: Int32) -> Bool {
         [SQLITE_PROTOCOL, Self.readOnlyRecovery, Self.readOnlyCantInit].contains(code)
     }
 
-    /// Whether a private wal-index has no room for the log.
-    static func isOfALongLog(_ code: Int32?) -> Bool { code == SQLITE_NOLFS }
+    /// Whether the log has more frames than a wal-index in this process's memory has room for.
+    static func isLogTooLong(_ code: Int32?) -> Bool { code == SQLITE_NOLFS }
 
     /// Whether one value was at fault; other values may work.
     static func isOfValue(_ code: Int32) -> Bool {

@@ -38,7 +38,7 @@ struct Statement: ~Copyable {
             code = compile()
         }
         guard code == SQLITE_OK, let prepared = unsafe handle else {
-            // The library's own texts are short, so the schema has the long text, and without the schema nothing works.
+            // The library's own SQL is short, so the long text is in the schema, without which nothing works.
             let code = code == SQLITE_TOOBIG ? SQLITE_CORRUPT : code
             throw unsafe BreakerStoreError(database: database, code: code, path: path)
         }
@@ -99,7 +99,7 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// Runs the statement once and returns SQLite's code, for the caller to judge.
+    /// Runs the statement once and returns SQLite's result code.
     ///
     /// Only for statements that touch no table.
     func code() -> Int32 {
@@ -120,7 +120,7 @@ struct Statement: ~Copyable {
 
     /// Repeats the first step after a change of the schema; throws if the tables are no longer the library's.
     ///
-    /// SQLite compiles a statement again only before its first step, so nothing of the statement has been done yet.
+    /// SQLite compiles a statement again only at its first step, so the statement has changed nothing yet.
     private func stepVerified() throws(BreakerStoreError) -> Int32 {
         unsafe sqlite3_reset(self.handle)
         guard let database = unsafe sqlite3_db_handle(self.handle) else { return SQLITE_AUTH }
@@ -130,16 +130,16 @@ struct Statement: ~Copyable {
 
     private func bind(_ values: [SQLValue]) throws(BreakerStoreError) {
         for (index, value) in values.enumerated() {
-            let place = Int32(index + 1)
+            let parameter = Int32(index + 1)
             let code =
                 switch value {
-                case .null: unsafe sqlite3_bind_null(self.handle, place)
-                case .integer(let integer): unsafe sqlite3_bind_int64(self.handle, place, integer)
+                case .null: unsafe sqlite3_bind_null(self.handle, parameter)
+                case .integer(let integer): unsafe sqlite3_bind_int64(self.handle, parameter, integer)
                 case .text(var text):
                     text.withUTF8 {
                         // SQLite's lengths are 32-bit integers; a length that does not fit is too long.
                         guard let count = Int32(exactly: $0.count) else { return SQLITE_TOOBIG }
-                        return unsafe bs_bind_text(self.handle, place, $0.baseAddress, count)
+                        return unsafe bs_bind_text(self.handle, parameter, $0.baseAddress, count)
                     }
                 }
             guard code != SQLITE_TOOBIG else { throw Self.tooLong }
@@ -147,7 +147,7 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// The error for a caller's value that is too long to be written or searched for; the file is not at fault.
+    /// The error for a caller's value that is too long to be written or searched for.
     private static var tooLong: BreakerStoreError {
         BreakerStoreError(
             code: .invalidConfiguration,
@@ -160,7 +160,7 @@ struct Statement: ~Copyable {
     }
 }
 
-/// The row that a statement stands on; valid only inside the closure that it is handed to.
+/// The current row of a statement; valid only inside the closure that it is passed to.
 @safe
 struct Row {
     private let statement: OpaquePointer
@@ -174,7 +174,7 @@ struct Row {
     func optionalInteger(_ column: Int32) -> Int64? { self.isNull(column) ? nil : self.integer(column) }
 
     func optionalText(_ column: Int32) -> String? {
-        // The text is asked for before the byte count: only then is the count that of the UTF-8 form
+        // The text comes before the count: only then SQLite counts the bytes of the UTF-8 form
         // (https://sqlite.org/c3ref/column_blob.html).
         guard let text = unsafe sqlite3_column_text(self.statement, column) else { return nil }
         let count = Int(unsafe sqlite3_column_bytes(self.statement, column))

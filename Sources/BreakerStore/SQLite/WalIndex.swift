@@ -30,13 +30,13 @@ struct WalIndex {
 final class HeaderMapping: @unchecked Sendable {
     let page: UnsafePointer<UInt64>
 
-    /// Returns nil if the system can't map the header again; then each answer is read from the file.
+    /// Maps the header again; nil if the system can't, and then each decision is read from the file.
     init?(of index: WalIndex) {
         guard let page = unsafe bs_map_again(index.page) else { return nil }
         unsafe self.page = page
     }
 
-    /// Replaces the mapping by zeros and releases the file: a thread that still reads here sees zeros.
+    /// Replaces the mapped page by zeros: a thread that still reads here sees zeros, and no longer the file.
     ///
     /// Called before the connection is closed: the next process to open the file may truncate it, and reading memory
     /// beyond a file's end kills the process.
@@ -45,7 +45,7 @@ final class HeaderMapping: @unchecked Sendable {
     deinit { unsafe bs_unmap(self.page) }
 }
 
-/// A copy of the header: any commit of any process changes the original.
+/// A copy of the wal-index's header: each commit of any process changes the original.
 struct Tag: Equatable {
     var raw: bs_tag
 
@@ -56,7 +56,7 @@ struct Tag: Equatable {
     }
 
     /// Whether an unchanged header proves that the file is unchanged.
-    var counts: Bool {
+    var isReliable: Bool {
         var raw = self.raw
         return unsafe bs_tag_counts(&raw) != 0
     }

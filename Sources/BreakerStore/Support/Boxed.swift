@@ -1,4 +1,4 @@
-/// A value on the heap: where few of very many objects have one, the others need room only for an address.
+/// A value on the heap: if only a few of very many objects have one, the others need room only for a pointer.
 indirect enum Boxed<Value> {
     case value(Value)
 

@@ -5,12 +5,15 @@ extension Duration {
     /// durations never overflow `Int64`.
     static let longestAllowed = Duration.seconds(3_200_000_000)
 
+    /// For waits that only an event ends: eleven days.
+    static let forever = Duration.seconds(1_000_000)
+
     /// A duration of this many microseconds.
     package init(wholeMicroseconds: Int64) {
         self.init(attoseconds: Int128(wholeMicroseconds) * Self.attosecondsInAMicrosecond)
     }
 
-    /// A duration of this many microseconds, rounded and cut to the range of `Int64`; zero for NaN.
+    /// A duration of this many microseconds, rounded and clamped to the range of `Int64`; zero for NaN.
     init(saturatingMicroseconds: Double) {
         guard !saturatingMicroseconds.isNaN else {
             self = .zero
@@ -21,7 +24,7 @@ extension Duration {
         self.init(wholeMicroseconds: Int64(exactly: rounded) ?? limit)
     }
 
-    /// This duration in microseconds, rounded to the nearest, halves away from zero; nil if `Int64` can't hold it.
+    /// This duration in microseconds, rounded to the nearest, halves away from zero; nil if `Int64` overflows.
     var wholeMicroseconds: Int64? {
         let (quotient, remainder) = self.attoseconds.quotientAndRemainder(dividingBy: Self.attosecondsInAMicrosecond)
         guard remainder.magnitude * 2 >= Self.attosecondsInAMicrosecond.magnitude else {
@@ -30,7 +33,7 @@ extension Duration {
         return Int64(exactly: quotient + remainder.signum())
     }
 
-    /// This duration in microseconds, cut to the range of `Int64`.
+    /// This duration in microseconds, clamped to the range of `Int64`.
     package var saturatingMicroseconds: Int64 {
         self.wholeMicroseconds ?? (self < .zero ? .min : .max)
     }

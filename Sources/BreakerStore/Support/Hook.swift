@@ -2,12 +2,12 @@
 import Synchronization
 #endif
 
-/// Named points of the library at which a test may act: end or stop the process, or fail.
+/// Fault injection: named points of the library at which a test may end, stop or fail the process.
 ///
 /// Release builds have none.
 package enum Hook {
     #if BREAKERSTORE_HOOKS
-    /// A type of its own, because Swift wraps a bare closure once more each time it is read from a mutex.
+    /// A type of its own, because Swift wraps a bare closure in another one each time it is read from a mutex.
     private struct Action: Sendable {
         let run: @Sendable (String) -> Void
     }

@@ -1,5 +1,6 @@
 extension Unicode.Scalar {
-    /// Whether this scalar steers a terminal or breaks a line: a control character, or the line or paragraph separator.
+    /// Whether this scalar controls a terminal or breaks a line: a control character, or the line or paragraph
+    /// separator.
     var isControl: Bool {
         // Most text is ASCII, and the table of properties is slow.
         if self.isASCII { return self.value < 0x20 || self.value == 0x7F }
@@ -9,8 +10,8 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.Scalar {
-    /// Whether this scalar makes text look different from what it is: a control, or an invisible scalar that changes
-    /// the direction of the text around it, or joins or separates it.
+    /// Whether this scalar makes text look different from what it is: a control character, or an invisible scalar that
+    /// changes the direction of the text around it, or joins or separates it.
     package var isDeceptive: Bool {
         self.isControl || !self.isASCII && self.properties.generalCategory == .format
     }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The names of types, each made once: the runtime takes a microsecond for a name, and each failure has its error's.
+/// A cache of the names of types: the runtime takes a microsecond for a name, and each failure stores that of its
+/// error.
 ///
 /// No thread waits for the lock: a child of `fork` may find it held forever.
 enum TypeNames {

@@ -18,7 +18,7 @@ enum Validation {
     /// SQLITE_MAX_LIKE_PATTERN_LENGTH).
     static let longestPattern = 50_000
 
-    /// Requires a pattern that SQLite accepts: its error for a longer one would pass for a broken schema.
+    /// Requires a pattern that SQLite accepts: SQLite's error for a longer one would be taken for a broken schema.
     static func pattern(_ value: String) throws(BreakerStoreError) {
         let count = value.utf8.count
         guard count <= Self.longestPattern else {
@@ -54,7 +54,7 @@ enum Validation {
         }
     }
 
-    /// Requires a window of at least 1 ms for a rule that counts calls: the work for a shorter one is of no use.
+    /// Requires a window of at least 1 ms for a rule that counts calls: a shorter one costs work and is of no use.
     static func window(_ value: Duration, _ field: String) throws(BreakerStoreError) {
         try Self.duration(value, field)
         guard value >= .milliseconds(1) else {

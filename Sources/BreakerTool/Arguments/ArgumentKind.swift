@@ -10,7 +10,7 @@ package enum ArgumentKind: Sendable, Equatable {
     case verb
     /// One of these words.
     case words([String])
-    /// Some of these words, with commas between them.
+    /// Several of these words, with commas between them.
     case wordList([String])
 
     /// One of the words of a type.

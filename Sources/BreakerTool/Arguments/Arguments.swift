@@ -4,19 +4,22 @@ import BreakerStore
 package struct Arguments: Sendable {
     package private(set) var verb: (any DescribedVerb.Type)?
     package private(set) var operands: [String] = []
-    /// The given options with their values, which are empty for options without a value; the last value counts.
+    /// The options on the command line, with empty values for options without one; the last value counts.
     private var values: [(option: Option, value: String)] = []
 
-    /// Options may stand before and after the verb and the operands; all arguments after `--` are operands.
+    /// Parses a command line.
+    ///
+    /// Options may be before and after the verb and the operands; all arguments after `--` are operands.
     package init(_ arguments: [String], of program: Program) throws(Failure) {
-        // The verb decides which options there are, but options may stand before it.
+        // The verb decides which options exist, but options may come before it: until it is known, those of all verbs
+        // count.
         let verbOptions = program.verbs.flatMap { $0.options } + program.commonOptions
         var rest = arguments[...]
         var given: [(option: String, value: String?)] = []
         var onlyOperands = false
         while let argument = rest.popFirst() {
             if onlyOperands || !argument.hasPrefix("-") || argument == "-" {
-                try self.take(argument, of: program)
+                try self.append(argument, of: program)
             } else if argument == "--" {
                 onlyOperands = true
             } else {
@@ -64,7 +67,8 @@ package struct Arguments: Sendable {
         )
     }
 
-    private mutating func take(_ operand: String, of program: Program) throws(Failure) {
+    /// Adds an argument that is no option: the first one is the verb.
+    private mutating func append(_ operand: String, of program: Program) throws(Failure) {
         if self.verb == nil {
             self.verb = try program.verb(named: operand)
         } else {
@@ -94,6 +98,7 @@ package struct Arguments: Sendable {
         }
     }
 
+    /// Splits `--name=value`; the value is nil without an equals sign.
     package static func split(_ argument: String) -> (name: String, value: String?) {
         guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))

@@ -6,6 +6,7 @@ package enum DurationArgument {
         ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3_600)),
         ("d", .seconds(86_400)),
     ]
+    /// A hundred years, in seconds.
     private static let longest = 100.0 * 365 * 86_400
 
     package static func parse(_ text: String, for option: Option) throws(Failure) -> Duration {

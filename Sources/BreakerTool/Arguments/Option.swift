@@ -1,12 +1,12 @@
 /// An option of the command line.
 package struct Option: Sendable, Equatable {
-    /// Its name, without the dashes.
+    /// The option's name, without the dashes.
     package var name: String
-    /// The word for its value in the help; nil if the option takes no value.
+    /// The word for the value in the help; nil if the option takes no value.
     package var placeholder: String?
-    /// Whether the value may be left out; a given value follows an equals sign.
+    /// Whether the value may be omitted; if present, it follows an equals sign.
     package var isValueOptional = false
-    /// The kind of its value.
+    /// The kind of the value.
     package var kind = ArgumentKind.text
     package var help: String
 
@@ -29,5 +29,5 @@ extension Option {
     package static let json = Option("json", help: "print one JSON document, for scripts")
     package static let color = Option(
         "color", "WHEN", .anyOf(ColorChoice.self), help: "auto (the default), always or never")
-    package static let help = Option("help", help: "tell about the verb")
+    package static let help = Option("help", help: "show help for the verb")
 }

@@ -10,7 +10,7 @@ package protocol Console: AnyObject {
     var width: Int? { get }
     /// The lines of that terminal.
     var height: Int? { get }
-    /// The name that the user logged in with.
+    /// The name by which the user logged in.
     var loginName: String { get }
     /// The name of this host.
     var hostName: String { get }
@@ -19,7 +19,7 @@ package protocol Console: AnyObject {
     func write(_ text: String)
     /// Adds a message, which goes to standard error.
     func writeError(_ text: String)
-    /// Writes what is buffered.
+    /// Writes the buffered output.
     func flush()
     /// The next line of the input, or nil at its end.
     func readLine() -> String?
@@ -28,20 +28,21 @@ package protocol Console: AnyObject {
     func deferInterrupts()
     /// From now on an interrupt ends the process at once, as it does by default.
     func stopDeferringInterrupts()
-    /// Whether an interrupt has come while interrupts were deferred.
+    /// Whether the process received an interrupt while interrupts were deferred.
     var isInterrupted: Bool { get }
 
-    /// Waits.
+    /// Waits for this time.
     ///
-    /// - Parameter listening: whether a disturbance of the terminal, or the end of the output's readers, ends the
-    ///   pause.
+    /// - Parameter listening: whether the pause ends early if the terminal's content is disturbed, or the output's last
+    ///   reader is gone.
     func pause(for duration: Duration, listening: Bool) -> Pause
-    /// Takes the whole terminal; its old content returns when the screen is left, or when a signal ends the process.
+    /// Switches to the terminal's alternate screen; the old content returns with `leaveScreen`, or when a signal ends
+    /// the process.
     func enterScreen()
     func leaveScreen()
 }
 
-/// Why a pause ended.
+/// The reason why a pause ended.
 package enum Pause: Sendable {
     case isOver
     /// The terminal has a new size, or another program has used it.

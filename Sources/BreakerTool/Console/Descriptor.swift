@@ -8,7 +8,7 @@ import Darwin
 
 /// Writes to open files.
 package enum Descriptor {
-    /// Writes all of the bytes; returns the error, if there was one.
+    /// Writes all bytes; returns the error, or nil on success.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
         while !rest.isEmpty {

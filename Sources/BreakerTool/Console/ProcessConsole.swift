@@ -11,7 +11,7 @@ package final class ProcessConsole: Console {
     private static let bufferSize = 65_536
 
     private var buffer: [UInt8] = []
-    /// The error of writing the output; after it nothing more is written.
+    /// The error of the first failed write to the output; after it nothing more is written.
     private var outputError: Int32?
 
     package let outputIsTerminal = isatty(STDOUT_FILENO) != 0
@@ -31,7 +31,7 @@ package final class ProcessConsole: Console {
     }
 
     package var loginName: String {
-        // The session's name, which `sudo` does not change; a service has none.
+        // The login name of the session, which `sudo` does not change; a service has no session.
         var name = [CChar](repeating: 0, count: 256)
         if unsafe getlogin_r(&name, name.count) == 0 {
             let bytes = name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
@@ -56,7 +56,7 @@ package final class ProcessConsole: Console {
     }
 
     package func writeError(_ text: String) {
-        // Earlier output comes first.
+        // Flushed, so that earlier output appears before the message.
         self.flush()
         _ = Descriptor.write(Array(text.utf8), to: STDERR_FILENO)
     }
@@ -72,7 +72,7 @@ package final class ProcessConsole: Console {
 
     /// Writes the rest of the output; returns the exit code, or ends the process by the signal that interrupted it.
     ///
-    /// A reader that has gone away, such as `head`, is no failure.
+    /// A reader that has ended early, such as `head`, is no failure.
     package func finish(_ code: ExitCode, of program: Program) -> ExitCode {
         self.flush()
         if code == .interrupted, Screen.deferredInterrupt == SIGTERM {
@@ -92,12 +92,12 @@ package final class ProcessConsole: Console {
         while true {
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { return .isOver }
-            // `poll` reports a pipe without readers, or a terminal that hung up, unasked.
+            // `poll` always reports a pipe without readers, and a terminal that hung up, whatever `events` has.
             var ends = [
                 pollfd(fd: listening ? STDOUT_FILENO : -1, events: 0, revents: 0),
                 pollfd(fd: listening ? Screen.disturbance : -1, events: Int16(POLLIN), revents: 0),
             ]
-            // A signal that interrupts `poll` has written to the pipe, if the signal matters.
+            // If a signal interrupts `poll` and matters here, its handler has written to the pipe.
             guard unsafe poll(&ends, 2, Int32(min(left.rounded(.up), 1_000_000))) > 0 else { continue }
             if ends[0].revents != 0 { return .nobodyReads }
             Screen.forgetDisturbances()

@@ -1,21 +1,21 @@
-/// How far long work has come, on a line of the terminal that is written again and again.
+/// The progress of long work, on a line of the terminal that is overwritten each time.
 ///
 /// Without a terminal as standard error it writes nothing.
 package struct Progress {
     private let console: any Console
     private let count: Int
-    private let what: String
+    private let noun: String
     private var width = 0
 
-    package init(_ console: any Console, of count: Int, _ what: String) {
+    package init(_ console: any Console, of count: Int, _ noun: String) {
         self.console = console
         self.count = count
-        self.what = what
+        self.noun = noun
     }
 
     package mutating func show(_ done: Int) {
         guard self.console.errorIsTerminal else { return }
-        let line = "\(done) of \(self.count) \(self.what)"
+        let line = "\(done) of \(self.count) \(self.noun)"
         self.width = line.utf8.count
         self.console.writeError("\r\(line)")
     }

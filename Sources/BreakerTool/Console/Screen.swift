@@ -6,23 +6,23 @@ import Musl
 import Darwin
 #endif
 
-/// The alternate screen of the terminal, which every way out of the process leaves.
+/// The alternate screen of the terminal; however the process ends, it leaves this screen.
 ///
 /// Signal handlers run its functions, too, so these call only functions that signal-safety(7) lists.
 package enum Screen {
-    // Used by the only thread, and by the handlers, which interrupt it.
+    // All variables are used by the only thread, and by the handlers, which interrupt it.
     nonisolated(unsafe) private static var isOn = false
-    /// A pipe into which the handlers write when something else may stand on the screen.
+    /// A pipe into which the handlers write when the screen may show something else (the self-pipe trick).
     ///
-    /// A flag could be raised between its check and the pause, and the pause would go on.
+    /// A flag would not do: if a handler set it between its check and the pause, the pause would not end.
     nonisolated(unsafe) private static var disturbances: (output: Int32, input: Int32) = (-1, -1)
 
-    /// Whether a verb ends by itself after an interrupt.
+    /// Whether a verb handles an interrupt itself.
     nonisolated(unsafe) private static var defersInterrupts = false
-    /// The signal that came first while interrupts were deferred; 0 without one.
+    /// The first signal that arrived while interrupts were deferred; 0 without one.
     nonisolated(unsafe) private static var interrupt: Int32 = 0
 
-    /// The alternate screen, empty, without a cursor.
+    /// The escape sequences that show the alternate screen, empty, without a cursor.
     private static let entering: StaticString = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
     private static let leaving: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
 
@@ -37,7 +37,7 @@ package enum Screen {
         unsafe self.isOn = false
     }
 
-    /// Becomes readable when something has disturbed the screen; negative before `handleSignals`.
+    /// The descriptor that becomes readable when something has disturbed the screen; negative before `handleSignals`.
     package static var disturbance: Int32 { unsafe self.disturbances.output }
 
     /// Forgets all disturbances so far.
@@ -46,14 +46,14 @@ package enum Screen {
         while unsafe read(self.disturbance, &bytes, bytes.count) > 0 {}
     }
 
-    /// Defers interrupts, or ends that.
+    /// Begins or stops deferring interrupts.
     static func deferInterrupts(_ defers: Bool) { unsafe self.defersInterrupts = defers }
 
-    /// The signal that came first while interrupts were deferred; 0 without one.
+    /// The first signal that arrived while interrupts were deferred; 0 without one.
     static var deferredInterrupt: Int32 { unsafe self.interrupt }
 
-    /// Keeps the first interrupt for the verb that defers it; false if the process must end now.
-    private static func keepInterrupt(_ signal: Int32) -> Bool {
+    /// Stores the first interrupt for the verb that defers interrupts; false if the process must end now.
+    private static func storeInterrupt(_ signal: Int32) -> Bool {
         guard unsafe self.defersInterrupts, unsafe self.interrupt == 0 else { return false }
         unsafe self.interrupt = signal
         return true
@@ -68,12 +68,12 @@ package enum Screen {
             }
             unsafe self.disturbances = (output: ends[0], input: ends[1])
         }
-        // Initialized here, because a handler must not do so.
+        // Initializes the static variables, which a handler must not do.
         self.leave()
         _ = unsafe (self.entering, self.leaving, self.disturbances, self.defersInterrupts, self.interrupt)
-        // A change is committed or not, whenever the process ends. The line feed ends the line that shows ^C.
+        // Safe at any time: a change is committed or not. The line feed ends the line that shows ^C.
         signal(SIGINT) { number in
-            if Screen.keepInterrupt(number) { return }
+            if Screen.storeInterrupt(number) { return }
             if unsafe Screen.isOn {
                 Screen.leave()
             } else if isatty(STDERR_FILENO) != 0 {
@@ -81,9 +81,9 @@ package enum Screen {
             }
             _exit(ExitCode.interrupted.rawValue)
         }
-        // The default action follows when the handler has returned.
+        // The default action ends the process when the handler has returned.
         signal(SIGTERM) { number in
-            if Screen.keepInterrupt(number) { return }
+            if Screen.storeInterrupt(number) { return }
             Screen.leave()
             signal(number, SIG_DFL)
             raise(number)
@@ -92,21 +92,21 @@ package enum Screen {
         signal(SIGCONT) { _ in
             Screen.handleStop()
             if unsafe Screen.isOn { Screen.enter() }
-            Screen.noteDisturbance()
+            Screen.setDisturbed()
         }
-        signal(SIGWINCH) { _ in Screen.noteDisturbance() }
+        signal(SIGWINCH) { _ in Screen.setDisturbed() }
     }
 
-    private static func noteDisturbance() {
+    private static func setDisturbed() {
         let error = errno
-        // A full pipe says the same.
+        // If the pipe is full, it is readable already.
         self.write("!", to: unsafe self.disturbances.input)
         errno = error
     }
 
     private static func handleStop() {
         signal(SIGTSTP) { number in
-            // The handler of SIGCONT takes the screen again.
+            // The handler of SIGCONT enters the screen again.
             if unsafe Screen.isOn { Screen.write(Screen.leaving, to: STDOUT_FILENO) }
             signal(number, SIG_DFL)
             raise(number)

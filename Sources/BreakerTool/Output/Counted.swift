@@ -1,4 +1,4 @@
 extension BinaryInteger {
-    /// This many of something, such as `1 failure` and `2 failures`.
-    package func counted(_ what: String) -> String { self == 1 ? "1 \(what)" : "\(self) \(what)s" }
+    /// The number with a noun in the singular or plural, such as `1 failure` and `2 failures`.
+    package func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(self) \(noun)s" }
 }

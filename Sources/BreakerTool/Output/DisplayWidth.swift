@@ -27,13 +27,13 @@ extension String {
         return self.reduce(0) { $0 + $1.displayWidth }
     }
 
-    /// How many lines of a terminal with this width the text takes; nil for endless lines.
+    /// How many lines of a terminal with this width the text takes; a nil width means unlimited lines.
     package func rows(of width: Int?) -> Int {
         guard let width, width > 0 else { return 1 }
         return max(1, (self.displayWidth + width - 1) / width)
     }
 
-    /// This text, cut to this many columns; an ellipsis ends a cut text.
+    /// The text, cut to this many columns; a cut text ends with an ellipsis.
     package func cut(to width: Int) -> String {
         guard self.displayWidth > width else { return self }
         var text = ""
@@ -46,12 +46,12 @@ extension String {
         return text + "…"
     }
 
-    /// This text, cut in its middle to this many columns, because names that begin alike differ at their ends.
+    /// The text, cut in its middle to this many columns, because names that begin alike differ at their ends.
     package func cutInside(to width: Int) -> String {
         guard self.displayWidth > width else { return self }
         var (head, tail) = ("", "")
         var left = width - 1
-        // In turn a character from the beginning and one from the end, while there is room.
+        // Alternates between a character from the beginning and one from the end, while there is room.
         var rest = self[...]
         while let first = rest.popFirst(), first.displayWidth <= left {
             head.append(first)
@@ -63,7 +63,7 @@ extension String {
         return "\(head)…\(tail)"
     }
 
-    /// This text in lines of at most this many columns, broken at blanks; nil breaks nothing.
+    /// The text in lines of at most this many columns, broken at spaces; nil breaks no line.
     package func wrapped(to width: Int?) -> [String] {
         guard let width, self.displayWidth > width else { return [self] }
         var lines: [String] = []

@@ -1,9 +1,9 @@
 import BreakerStoreJSON
 
 extension Duration {
-    /// This duration for a narrow column: whole units, and never below zero.
+    /// The duration for a narrow column: in whole units, and at least 0.
     ///
-    /// - Parameter roundsUp: whether a begun unit counts, as for a time that is still to come.
+    /// - Parameter roundsUp: whether to round up, as for a time in the future.
     package func brief(roundsUp: Bool = false) -> String {
         let milliseconds = max(0, self.wholeMilliseconds)
         let (length, word): (Int64, String) =

@@ -1,4 +1,4 @@
-/// The content of a terminal's screen, which writes only lines that differ.
+/// The content of a terminal's screen; drawing writes only lines that have changed.
 package struct Frame {
     private let console: any Console
     private var drawn: [String] = []
@@ -6,12 +6,12 @@ package struct Frame {
 
     package init(_ console: any Console) { self.console = console }
 
-    /// Notes that something else may stand on the screen.
+    /// Forgets the drawn lines, because the screen may show something else.
     package mutating func forget() { self.drawn = [] }
 
-    /// Shows lines, which end with a line feed, as many as fit.
+    /// Shows as many lines as fit; each ends with a line feed.
     package mutating func draw(_ lines: [String]) {
-        // The signal of a new size may come at any time.
+        // Checked here, because the signal of a new size may arrive at any time.
         let size = [self.console.width, self.console.height]
         if size != self.size { self.forget() }
         self.size = size

@@ -12,7 +12,7 @@ package struct HelpText: Sendable {
         usage: \(self.program.name) \(self.program.synopsis)
 
         \(self.verbs)
-        '\(self.program.name) help' tells more, '\(self.program.name) help VERB' all about a verb.
+        '\(self.program.name) help' shows more, '\(self.program.name) help VERB' all about a verb.
 
         """
     }
@@ -64,7 +64,7 @@ package struct HelpText: Sendable {
         summary.prefix(1).uppercased() + summary.dropFirst() + "."
     }
 
-    /// The width of a terminal that was never made wider.
+    /// The usual width of a terminal.
     private static let columns = 80
 
     private static func lines(_ pairs: [(String, String)]) -> String {

@@ -1,4 +1,4 @@
-/// The manual page of a program, made of the tables of its help.
+/// The manual page of a program, generated from the tables of its help.
 package struct ManualPage {
     private let program: Program
 

@@ -1,11 +1,11 @@
 /// Text for a manual page, in the language of mdoc(7).
 package enum Mdoc {
-    /// A text within a line, or as a macro's arguments if the text begins with no punctuation.
+    /// A text within a line, or as the arguments of a macro, unless it begins with punctuation.
     package static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "\\": escaped += "\\e"
-            // As they are typed: a page would show other quotation marks and dashes.
+            // Escaped, because a page would show other quotation marks and dashes than those that are typed.
             case "-": escaped += "\\-"
             case "'": escaped += "\\(aq"
             case "`": escaped += "\\(ga"

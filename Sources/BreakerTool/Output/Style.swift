@@ -1,4 +1,4 @@
-/// When the output is coloured.
+/// Whether the output is coloured.
 package enum ColorChoice: String, CaseIterable, Sendable {
     case auto
     case always

@@ -15,17 +15,17 @@ package struct Table {
         package var isRightAligned = false
         /// The width to which a narrow terminal may cut the column; nil if the column is never cut.
         package var minimumWidth: Int?
-        /// Whether the texts stand below their rows if a terminal has no room beside them; only for the last column.
+        /// Whether the texts may go below their rows if a terminal has no room beside them; only for the last column.
         package var mayStandBelow = false
-        /// Whether the texts are names, which people give back to the program, so that none is cut.
+        /// Whether the texts are names, which people copy into commands, so that none is cut.
         ///
         /// A name without room beside the columns that are always shown gets its own line, above the rest of its row.
         package var isName = false
-        /// Where the column is shown.
+        /// On which terminals the column is shown.
         package var presence = Presence.always
-        /// Whether a terminal also leaves the column out if all its texts are `-`.
+        /// Whether a terminal also omits the column if all its texts are `-`.
         package var isLeftOutEmpty = false
-        /// The least width where there is room, because later rows may need it.
+        /// The least width if there is room, because later rows may need it.
         package var usualWidth = 0
 
         package init(
@@ -62,7 +62,9 @@ package struct Table {
         }
     }
 
-    private struct Place {
+    /// A cell whose text is a part of `text`.
+    private struct StoredCell {
+        /// Where the text ends; it begins where the previous cell's ends.
         var end: UInt32
         var width: UInt16
         var look: Look
@@ -71,17 +73,17 @@ package struct Table {
     private static let gap = 2
     /// How far a text below its row is indented.
     private static let indent = 4
-    /// With this much room, a text that may stand below stays beside its row.
+    /// With this much room, a text that may go below its row stays beside it.
     private static let enough = 40
-    /// From this width on, people can read a cut text.
+    /// The least width at which people can read a cut text.
     private static let readable = 32
 
-    /// Without enough room, the widest column that may be cut is cut first.
+    /// The columns; without enough room, the widest one that may be cut is cut first.
     package let columns: [Column]
     /// Whether rows of one rank are sorted by the bytes of their first column.
     private let isSorted: Bool
     private var text: [UInt8] = []
-    private var places: [Place] = []
+    private var storedCells: [StoredCell] = []
     private var ranks: [UInt8] = []
     private var widths: [Int]
     /// Whether a row has more than `-` in the column.
@@ -99,35 +101,35 @@ package struct Table {
     /// Removes the rows; the columns keep their widths.
     package mutating func removeRows() {
         self.text.removeAll(keepingCapacity: true)
-        self.places.removeAll(keepingCapacity: true)
+        self.storedCells.removeAll(keepingCapacity: true)
         self.ranks.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a row, which stands before rows of higher ranks.
+    /// Adds a row, which is shown before rows of higher ranks.
     package mutating func append(_ row: [Cell], rank: UInt8 = 0) {
         for (index, cell) in row.enumerated() {
             let width = cell.text.displayWidth
             self.widths[index] = max(self.widths[index], width)
             self.isFilled[index] = self.isFilled[index] || cell.text != "-"
             self.text.append(contentsOf: cell.text.utf8)
-            self.places.append(
-                Place(end: UInt32(clamping: self.text.count), width: UInt16(clamping: width), look: cell.look))
+            self.storedCells.append(
+                StoredCell(end: UInt32(clamping: self.text.count), width: UInt16(clamping: width), look: cell.look))
         }
         self.ranks.append(rank)
     }
 
-    /// The lines, with a heading.
+    /// All lines, with a heading.
     ///
-    /// - Parameter width: the columns of the terminal; nil cuts nothing.
+    /// - Parameter width: the columns of the terminal; if nil, nothing is cut.
     package func text(width: Int?, _ style: Style) -> String {
         var text = ""
         self.forEachLine(width: width, style) { text += $0 }
         return text
     }
 
-    /// Hands over the lines one by one, the heading first.
+    /// Passes the lines to `body` one by one, the heading first.
     ///
-    /// - Parameter onScreen: whether each line has its place on the terminal, which cuts a name that is wider.
+    /// - Parameter onScreen: whether each line must fit into one row of the terminal, so that a wider name is cut.
     package func forEachLine(
         width: Int?, withHeading: Bool = true, onScreen: Bool = false, _ style: Style, _ body: (String) -> Void
     ) {
@@ -154,8 +156,8 @@ package struct Table {
 
     // MARK: - Layout
 
-    /// The width of each column, nil for a column that is left out, and the width of the texts below the rows, if the
-    /// last column's texts stand there.
+    /// The width of each column, nil for a column that is left out; and the width of the texts below the rows, nil if
+    /// the last column's texts are not there.
     private func layout(_ available: Int?) -> (widths: [Int?], below: Int?) {
         var widths: [Int?] = self.widths
         guard let available else { return (widths, nil) }
@@ -177,8 +179,8 @@ package struct Table {
         return (widths, below)
     }
 
-    /// Gives names the room that the columns always shown beside them do not need; a name that does not fit there
-    /// takes no room from other columns.
+    /// Limits names to the room that the columns that are always shown leave; a longer name gets its own line, and so
+    /// needs no room in the column.
     private func boundNames(_ widths: inout [Int?], _ available: Int) {
         let needed = zip(self.columns, widths).map { column, width -> Int? in
             guard let width, column.presence == .always, !column.mayStandBelow else { return nil }
@@ -188,7 +190,7 @@ package struct Table {
         for (index, column) in self.columns.enumerated() where column.isName && self.widths[index] > room {
             let least = max(column.title.displayWidth, min(column.usualWidth, room))
             widths[index] = self.ranks.indices.reduce(least) { widest, row in
-                let width = Int(self.places[row * self.columns.count + index].width)
+                let width = Int(self.storedCells[row * self.columns.count + index].width)
                 return width > room ? widest : max(widest, width)
             }
         }
@@ -213,18 +215,18 @@ package struct Table {
         widths.reduce(-Self.gap) { $0 + ($1.map { $0 + Self.gap } ?? 0) }
     }
 
-    /// The rows by rank; within a rank as they came, or by their first column.
+    /// The rows by rank; within a rank in the order in which they were added, or by their first column.
     private func order() -> [Int] {
         let count = self.ranks.count
         guard self.isSorted else { return RowOrder.sorted(count) { self.ranks[$0] < self.ranks[$1] } }
         return unsafe self.text.withUnsafeBytes { text in
-            func start(_ row: Int) -> Int { row == 0 ? 0 : Int(self.places[row * self.columns.count - 1].end) }
+            func start(_ row: Int) -> Int { row == 0 ? 0 : Int(self.storedCells[row * self.columns.count - 1].end) }
             return RowOrder.sorted(count) { first, second in
                 if self.ranks[first] != self.ranks[second] { return self.ranks[first] < self.ranks[second] }
                 let (one, other) = (start(first), start(second))
                 let (length, otherLength) = (
-                    Int(self.places[first * self.columns.count].end) - one,
-                    Int(self.places[second * self.columns.count].end) - other
+                    Int(self.storedCells[first * self.columns.count].end) - one,
+                    Int(self.storedCells[second * self.columns.count].end) - other
                 )
                 let common = min(length, otherLength)
                 guard let base = text.baseAddress, common > 0 else { return length < otherLength }
@@ -236,10 +238,10 @@ package struct Table {
 
     private func cells(of row: Int) -> [(text: String, width: Int, look: Look)] {
         let first = row * self.columns.count
-        var start = first == 0 ? 0 : Int(self.places[first - 1].end)
-        return self.places[first..<first + self.columns.count].map { place in
-            defer { start = Int(place.end) }
-            return (String(decoding: self.text[start..<Int(place.end)], as: UTF8.self), Int(place.width), place.look)
+        var start = first == 0 ? 0 : Int(self.storedCells[first - 1].end)
+        return self.storedCells[first..<first + self.columns.count].map { cell in
+            defer { start = Int(cell.end) }
+            return (String(decoding: self.text[start..<Int(cell.end)], as: UTF8.self), Int(cell.width), cell.look)
         }
     }
 
@@ -258,7 +260,7 @@ package struct Table {
     }
 
     private func line(_ cells: [(text: String, width: Int, look: Look)], _ widths: [Int?], _ style: Style) -> String {
-        // Blanks are written only before a text, so that no line ends with a blank.
+        // Spaces are written only before a text, so that no line ends with a space.
         var line = ""
         var blanks = 0
         for (index, cell) in cells.enumerated() {

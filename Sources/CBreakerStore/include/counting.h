@@ -12,16 +12,16 @@ static inline uint64_t bs_add_one(uint64_t *word) { return __atomic_add_fetch(wo
 static inline int bs_replace(uint64_t *word, uint64_t known, uint64_t value) {
     return __atomic_compare_exchange_n(word, &known, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
-// Returns the value of a word and leaves zero. Most words are zero most of the time: those are not written.
-static inline uint64_t bs_take(uint64_t *word) {
+// Returns the value of a word and leaves zero. A word that is zero, as most are most of the time, is not written.
+static inline uint64_t bs_drain(uint64_t *word) {
     return __atomic_load_n(word, __ATOMIC_RELAXED) ? __atomic_exchange_n(word, 0, __ATOMIC_RELAXED) : 0;
 }
 static inline void bs_count_relaxed(uint64_t *word, uint64_t count) {
     __atomic_fetch_add(word, count, __ATOMIC_RELAXED);
 }
 
-// A checksum of four words, never 0: words that were never written do not pass the check. Other values give another
-// checksum, but for chance. The odd numbers are arbitrary.
+// A checksum of four words, never 0, so that words that were never written do not pass. Two sets of words have the same
+// checksum only by chance. The constants are arbitrary odd numbers.
 static inline uint64_t bs_check(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     uint64_t sum = (a + 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
     sum ^= ((b << 17 | b >> 47) + 0xBF58476D1CE4E5B9u) * 0xA24BAED4963EE407u;
@@ -41,8 +41,8 @@ extern const unsigned int __rseq_size __attribute__((weak));
 extern int sched_getcpu(void);
 #endif
 
-// The number of the CPU that this thread runs on, or 0 if there is no cheap way to ask. The thread may run on another
-// CPU by the time that the caller uses the number.
+// The number of the CPU that this thread runs on, or 0 if there is no cheap way to get it. The thread may run on
+// another CPU by the time the caller uses the number.
 static inline uint64_t bs_cpu(void) {
 #ifdef __linux__
     if (&__rseq_offset && __rseq_size) {
@@ -69,18 +69,18 @@ static inline uint64_t bs_cpu(void) {
 
 enum { bs_lane_size = 64, bs_wipe_on_fork = 18 /* MADV_WIPEONFORK, which older headers lack */ };
 
-// The word of a circuit's first lane that counts nothing.
+// The word of a circuit's first lane that is no counter: it has the address of the other lanes.
 enum { bs_other_lanes = 7 };
 
-// Adds one to a word of a lane. `first` is the address of the circuit's first lane. If the circuit has lanes for the
-// CPUs, a word of the first lane has their address, and in its last six bits their number less one. The number of these
-// lanes is a power of two.
+// Adds one to a word of a striped counter. `first` is the address of the circuit's first lane. If the circuit has lanes
+// for the CPUs, a word of the first lane has their address and, in the last six bits, their number less one: lanes
+// begin at multiples of 64 bytes. The number of these lanes is a power of two.
 static inline void bs_count(uint64_t first, int word) {
     uint64_t lane = first;
-    uint64_t more = __atomic_load_n((const uint64_t *)(uintptr_t)first + bs_other_lanes, __ATOMIC_ACQUIRE);
-    if (more) {
-        uint64_t last = more & (bs_lane_size - 1);
-        lane = more - last + (bs_cpu() & last) * bs_lane_size;
+    uint64_t others = __atomic_load_n((const uint64_t *)(uintptr_t)first + bs_other_lanes, __ATOMIC_ACQUIRE);
+    if (others) {
+        uint64_t mask = others & (bs_lane_size - 1);
+        lane = others - mask + (bs_cpu() & mask) * bs_lane_size;
     }
     __atomic_fetch_add((uint64_t *)(uintptr_t)lane + word, 1, __ATOMIC_RELAXED);
 }

@@ -50,7 +50,7 @@ static inline struct bs_found bs_found_of(const struct stat *info) {
     };
 }
 
-// Looks at the file at a path; 0, or the number in errno.
+// Gets the facts of the file at a path; returns 0, or the number in errno.
 static inline int bs_find(const char *path, int follows, struct bs_found *found) {
     struct stat info;
     if ((follows ? stat(path, &info) : lstat(path, &info)) != 0) return errno;
@@ -58,7 +58,7 @@ static inline int bs_find(const char *path, int follows, struct bs_found *found)
     return 0;
 }
 
-// Looks at an open file; 0, or the number in errno.
+// Gets the facts of an open file; returns 0, or the number in errno.
 static inline int bs_find_open(int descriptor, struct bs_found *found) {
     struct stat info;
     if (fstat(descriptor, &info) != 0) return errno;

@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #endif
 
-// Linux: the file system's magic number. macOS, as the kernel says: 0 local, 1 not local. -1: unknown.
+// Linux: the file system's magic number. macOS: 0 if the kernel calls it local, 1 if not. -1: unknown.
 static inline int64_t bs_file_system(const char *path) {
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;
@@ -22,8 +22,8 @@ static inline int64_t bs_file_system(const char *path) {
 #endif
 }
 
-// Locks of an open file description. Darwin hides their names from programs outside the system. Linux hides them from
-// programs that are built without _GNU_SOURCE, as Swift's own module of the C library is.
+// OFD locks, of an open file description. Darwin hides their names from programs outside the system. Linux hides them
+// from programs that are built without _GNU_SOURCE, as Swift's own module of the C library is.
 #ifndef F_OFD_SETLK
 #ifdef __APPLE__
 #define F_OFD_SETLK 90
@@ -50,7 +50,7 @@ static inline int bs_set_lock(int descriptor, int64_t offset, int64_t count, int
     return fcntl(descriptor, F_OFD_SETLK, &bytes);
 }
 
-// Whether another open file description locks any of `count` bytes: 1, 0, or -1 if the kernel does not say.
+// Whether another open file description has locked any of `count` bytes: 1, 0, or -1 if the call failed.
 //
 // If so, `offset` and `count` become those of one of its locks; a lock up to the end of all files has a count of 0.
 static inline int bs_find_lock(int descriptor, int64_t *offset, int64_t *count) {

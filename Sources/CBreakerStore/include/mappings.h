@@ -4,18 +4,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A write to a mapped file ends the process by SIGBUS if the file was cut, or if the file system lacks the room that it
-// had promised. From `bs_guard_mapping` on, such a write to this memory puts zeros in the place of the file, sets
-// `lost` and goes on. A child of `fork` gets the zeros at once. The zeros are this process's alone.
+// A write to a mapped file kills the process by SIGBUS if the file was truncated, or if the file system lacks the room
+// that it had promised. From `bs_guard_mapping` on, such a write to this memory replaces the mapped file by zeros, sets
+// `lost` and continues. A child of `fork` gets the zeros at once. The zeros are private to this process.
 //
-// Returns a place for `bs_unguard_mapping`, or -1: all places are taken, the address is out of range, or SIGBUS can't
-// be caught. `lost` must live as long as the guard.
+// Returns the number of the guard, for `bs_unguard_mapping`, or -1: no guard is free, the address is out of range, or
+// SIGBUS can't be caught. `lost` must live as long as the guard.
 int bs_guard_mapping(void *start, size_t size, uint32_t *lost);
 // Must be called before the memory is unmapped.
-void bs_unguard_mapping(int place);
+void bs_unguard_mapping(int guard);
 
 // Unblocks SIGBUS for this thread; returns 1 if the signal was blocked. Does not nest. A thread that blocks SIGBUS is
-// killed by it. The caller hands the result to `bs_end_touching` once it has touched the memory.
+// killed by it. The caller passes the result to `bs_end_touching` once it has touched the memory.
 int bs_begin_touching(void);
 void bs_end_touching(int was_blocked);
 

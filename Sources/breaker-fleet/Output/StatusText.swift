@@ -84,11 +84,11 @@ struct StatusText {
 }
 
 extension FleetStatus.Host {
-    /// The link's health in the words of its log.
+    /// The link's health, in the words of the link's log.
     fileprivate var word: String {
         guard let trouble = self.trouble else { return self.isJoined ? "joined" : "gone" }
         let time = self.troubleFor.map { ", for \(Duration.microseconds($0).brief())" } ?? ""
-        return "\(self.isJoined ? "cut off: the link" : "gone; last it said that it") \(trouble)\(time)"
+        return "\(self.isJoined ? "cut off: the link" : "gone; its last report: the link") \(trouble)\(time)"
     }
 }
 
@@ -116,7 +116,7 @@ extension FleetCircuit {
     fileprivate var why: String {
         if let hold = self.hold {
             let end = hold.left.map { ", for \(Duration.microseconds($0).brief(roundsUp: true)) more" } ?? ""
-            return "\(hold.by ?? "somebody")\(hold.reason.map { ": \($0)" } ?? "")\(end)"
+            return "\(hold.by ?? "an unknown operator")\(hold.reason.map { ": \($0)" } ?? "")\(end)"
         }
         return [self.by, self.reason].compactMap(\.self).joined(separator: ": ")
     }

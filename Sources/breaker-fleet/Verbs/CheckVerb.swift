@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `check`: reports by its exit code whether all is well.
+/// `check`: reports by its exit code whether a circuit is open, or this host is cut off.
 struct CheckVerb: Verb {
     static let name = "check"
     static let synopsis = ""
@@ -13,10 +13,10 @@ struct CheckVerb: Verb {
         Prints a line for each circuit that is open or held; one that is held closed
         refuses no call. This host is cut off if the server can't be used from here,
         or, with --host, if the server has not heard of the link of that name for 5 s,
-        or the link can't send or do something, such as an operator's command: of all
-        NAME/1, NAME/2 … with several files. With --store the same of the links of
-        these very files: another file's link may go by the name, and a file may be
-        gone. Without both no link is asked for.
+        or the link can't send or apply something, such as an operator's command; with
+        several files it checks all of NAME/1, NAME/2 …. With --store it checks the
+        links of exactly these files: another file's link may have the name, and a file
+        may be gone. Without either option no link is checked.
         """
     static let options: [Option] = [.host, .store]
 
@@ -35,54 +35,54 @@ struct CheckVerb: Verb {
         } catch {
             throw Failure(error, .cutOff)
         }
-        let told = status.circuits.filter { !$0.isPlainlyClosed }
+        let open = status.circuits.filter { !$0.isPlainlyClosed }
         // A circuit that is held closed refuses no call.
-        let isClosed = told.allSatisfy(\.letsThrough)
-        let missing = self.missing(in: status)
+        let isClosed = open.allSatisfy(\.letsThrough)
+        let problem = self.problem(in: status)
         if context.isJSON {
             context.console.write(
                 JSONValue.document([
                     "checked": .count(status.circuits.count), "isClosed": .bool(isClosed),
-                    "isCutOff": .bool(missing != nil), "notClosed": .array(told.map { $0.json }),
+                    "isCutOff": .bool(problem != nil), "notClosed": .array(open.map { $0.json }),
                 ]))
         } else {
-            for circuit in told {
+            for circuit in open {
                 context.console.write(
                     "\(circuit.name.escaped)  \(context.style.paint(circuit.word, circuit.look))\n")
             }
         }
-        if let missing {
-            context.console.writeError("\(FleetProgram.name): \(missing)\n")
+        if let problem {
+            context.console.writeError("\(FleetProgram.name): \(problem)\n")
             return .cutOff
         }
         return isClosed ? .done : .notClosed
     }
 
-    /// Why this host is cut off; nil if it is joined, or if no setting names the host.
-    private func missing(in status: FleetStatus) -> String? {
+    /// Why this host is cut off; nil if it is joined, or if no setting names the host or its files.
+    private func problem(in status: FleetStatus) -> String? {
         for path in self.settings.namedStores {
             do throws(BreakerStoreError) {
                 guard let file = try Self.number(of: path), let link = status.hosts.first(where: { $0.file == file })
                 else { return "no link of \(path.quoted) is joined" }
-                if let missing = Self.missing(link) { return missing }
+                if let problem = Self.problem(of: link) { return problem }
             } catch {
                 return "\(path.quoted): \(error.message)"
             }
         }
         guard let name = self.settings[.host] else { return nil }
         let links = status.hosts.filter { $0.name == name || $0.name.hasPrefix(name + "/") }
-        if links.isEmpty { return "no link goes by the host name \(name.quoted)" }
-        return links.lazy.compactMap { Self.missing($0) }.first
+        if links.isEmpty { return "no link has the host name \(name.quoted)" }
+        return links.lazy.compactMap { Self.problem(of: $0) }.first
     }
 
-    private static func missing(_ link: FleetStatus.Host) -> String? {
+    private static func problem(of link: FleetStatus.Host) -> String? {
         guard link.isJoined else {
-            return "the link of \(link.name.quoted) was heard last \(Duration.microseconds(link.beat).brief()) ago"
+            return "the link of \(link.name.quoted) was last heard \(Duration.microseconds(link.beat).brief()) ago"
         }
         return link.trouble.map { "the link of \(link.name.quoted) \($0)" }
     }
 
-    /// The number by which the server knows the file.
+    /// The number by which the server identifies the file.
     private static func number(of path: String) throws(BreakerStoreError) -> String? {
         var configuration = CircuitStore.Configuration()
         configuration.access = .readOnly

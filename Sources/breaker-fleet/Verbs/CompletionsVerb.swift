@@ -6,7 +6,7 @@ struct CompletionsVerb: Verb {
     static let name = "completions"
     static let synopsis = "(bash|zsh|fish)"
     static let operands: [Operand] = [.one(.anyOf(Shell.self))]
-    static let summary = "print what makes a shell complete verbs and options"
+    static let summary = "print a script by which a shell completes verbs and options"
     static let details = """
         For this session: source <(breaker-fleet completions bash), the same with zsh,
         or in fish: breaker-fleet completions fish | source. 'make install' and packages
@@ -24,11 +24,11 @@ struct CompletionsVerb: Verb {
     }
 }
 
-/// `complete`: answers those scripts at each Tab; the help does not list it.
+/// `complete`: prints the completions that those scripts ask for at each Tab; the help does not list it.
 struct CompleteVerb: Verb {
     static let name = "complete"
     static let synopsis = "SHELL -- WORD…"
-    static let summary = "tell a shell what may stand on the command line"
+    static let summary = "print what may follow on a command line, for a shell"
     static let details = ""
     static let options: [Option] = []
 

@@ -9,7 +9,7 @@ struct HelpVerb: Verb {
     static let name = "help"
     static let synopsis = "[VERB]"
     static let operands: [Operand] = [.one(.verb)]
-    static let summary = "tell about the program, or about one verb"
+    static let summary = "show help for the program, or for one verb"
     static let details = ""
     static let options: [Option] = [HelpTopic.man(FleetProgram.name)]
 

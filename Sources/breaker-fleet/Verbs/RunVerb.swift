@@ -12,21 +12,22 @@ import Musl
 import Darwin
 #endif
 
-/// `run`: joins files with those of other hosts until a signal ends it.
+/// `run`: joins this host's files with those of other hosts until a signal ends the program.
 struct RunVerb: Verb {
     static let name = "run"
     static let synopsis = "--store PATH…"
     static let summary = "join the circuits of this host's files with those of other hosts, until SIGTERM"
     static let details = """
         Each file counts as a host. Standard error gets a line for each change of
-        health, trip and election. A file that is not there yet is waited for, and so
-        is the server: while it is away this host guards itself.
+        health, trip and election. The program waits for a file that does not exist
+        yet, and for the server: until it answers, this host guards itself.
         """
     static let options: [Option] = [
         .store, .host, .circuits, .minimumHosts, .guardTime, .lease, .noListen,
     ]
 
-    /// A supervisor gives an ending process one second, and the server may not answer the good-bye.
+    /// How long the program waits for its links to end: the server may not answer, and a supervisor may kill a process
+    /// one second after its signal.
     private static let patience = Duration.milliseconds(800)
 
     private let stores: [LinkedStore]
@@ -50,7 +51,7 @@ struct RunVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        // Before there is a second thread, because threads inherit the mask.
+        // Before there is a second thread, because each thread inherits the signal mask.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         for number in [SIGTERM, SIGINT] { unsafe sigaddset(&signals, number) }
@@ -64,13 +65,13 @@ struct RunVerb: Verb {
             }
             ended.signal()
         }
-        // The server may come later: this program's task is to wait for it.
-        ServiceManager.tell("READY=1")
+        // Ready even without a server: this program's task includes waiting for it.
+        ServiceManager.send("READY=1")
         var number: Int32 = 0
         while unsafe sigwait(&signals, &number) != 0 {}
-        ServiceManager.tell("STOPPING=1")
+        ServiceManager.send("STOPPING=1")
         task.cancel()
-        // Work that is left undone then harms no host: each goes on alone.
+        // If the links don't end in time, no host is harmed: each continues alone.
         _ = ended.wait(timeout: .now() + .milliseconds(Int(Self.patience / .milliseconds(1))))
         return number == SIGINT ? .interrupted : .done
     }

@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `schema`: prints, makes or checks what the links need in the database.
+/// `schema`: prints, creates or checks the schema that links need in the database.
 struct SchemaVerb: Verb {
     static let name = "schema"
     static let synopsis = "print|apply|check"
@@ -13,8 +13,8 @@ struct SchemaVerb: Verb {
     static let details = """
         'print' writes the SQL for psql; 'apply' runs it, as the user who is to own
         the schema, or moves an older one to this release's version, in one
-        transaction: links of an older release are shut out by that. 'check', as the
-        user of the links, says whether they can work with what is there.
+        transaction: links of an older release can't use it from then on. 'check', as
+        the user of the links, says whether they can work with the schema.
         """
     static let options: [Option] = []
 
@@ -54,10 +54,10 @@ struct SchemaVerb: Verb {
         } else if before == nil {
             context.console.write("made the schema fleet, version \(version)\n")
             context.console.writeError(
-                "hint: '\(FleetProgram.name) schema print' tells what to grant to the links' user\n")
+                "hint: '\(FleetProgram.name) schema print' shows what to grant to the links' user\n")
         } else {
-            let moved = before == version ? "is there" : "was moved from version \(before ?? "")"
-            context.console.write("the schema fleet \(moved), version \(version)\n")
+            let outcome = before == version ? "is there" : "was moved from version \(before ?? "")"
+            context.console.write("the schema fleet \(outcome), version \(version)\n")
         }
         return .done
     }
@@ -68,7 +68,7 @@ struct SchemaVerb: Verb {
             try server.requireSchema()
             version = try server.schemaVersion()
         } catch {
-            // The missing rights below include this one.
+            // The missing right is one of those that are printed below.
             guard error.code == .refused else { throw error }
         }
         let missing = try server.missingRights()

@@ -4,16 +4,17 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `status`: prints what the server knows of the fleet.
+/// `status`: prints the hosts and circuits of a fleet, as the server has them.
 struct StatusVerb: Verb {
     static let name = "status"
     static let synopsis = ""
     static let summary = "show the hosts of the fleet, and what the server holds of their circuits"
     static let details = """
-        A host is joined if its link was heard within 5 s, and cut off if that link
-        then said what it can't send or do. HEARD is how long ago that was; PROGRAM is
-        the process that has the link. Of the circuits, those that are open or held;
-        all with --all, and in JSON. PROBE says when one is due, or which host may.
+        A host is joined if its link has reported within 5 s, and cut off if the report
+        says that the link can't send or apply something. HEARD is how long ago that
+        was; PROGRAM is the process that runs the link. Circuits that are open or held
+        are listed; all with --all, and in JSON. PROBE is when one is due, or which host
+        may probe.
         """
     static let all = Option("all", help: "also the circuits that are closed")
     static let options: [Option] = [Self.all]

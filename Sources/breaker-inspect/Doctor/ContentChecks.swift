@@ -19,7 +19,7 @@ struct ContentChecks {
         return .note("schema", "\(word), this tool knows \(Versions.schema); both can use it")
     }
 
-    /// Nil unless the file was created in place of a lost one, and no operator has acted since.
+    /// The creation of the file in place of a lost one; nil if there was none, or if an operator has acted since.
     var creation: Finding? {
         guard let creation = self.examination.creation, let news = creation.news(at: self.examination.now) else {
             return nil
@@ -35,9 +35,9 @@ struct ContentChecks {
                     ? "Live workers knew of no hold and no open state"
                     : "\(counts) \(isOne ? "was" : "were") restored by live workers")
                 + (news.isDamaged ? "; open states and the history are gone" : "; the history is gone"),
-            "look at the circuits, and hold again what no live worker knew"
+            "check the circuits, and hold again those whose holds no live worker knew"
                 + (news.isDamaged ? "; then delete the kept files" : "")
-                + "; a reset or a hold ends this finding, and so does a day")
+                + "; a reset or a hold clears this finding, and a day does, too")
     }
 
     var contents: Finding {
@@ -46,43 +46,43 @@ struct ContentChecks {
         }
         guard !self.examination.isClockUnreadable else {
             return .wrong(
-                "contents", "no program of this library can have written the clock's row",
-                "the next change that a service makes writes it anew, from the history and the wall clock"
+                "contents", "the clock's row is invalid: no release of this library writes such a row",
+                "the next change by a service repairs it from the history and the wall clock"
             )
         }
         guard self.examination.unreadable.isEmpty else {
             return .wrong(
                 "contents",
-                "no program of this library can have written the rows of \(Self.list(self.examination.unreadable))",
-                "the next call of a service that uses one writes it anew, and so does '\(Tool.name) reset NAME'; "
+                "invalid rows, which no release of this library writes: \(Self.list(self.examination.unreadable))",
+                "the next call of a service that uses one replaces it, and so does '\(Tool.name) reset NAME'; "
                     + "'\(Tool.name) forget NAME' deletes it"
             )
         }
         guard self.examination.badRows.isEmpty else {
             return .wrong(
                 "contents", self.examination.badRows.map(\.escaped).joined(separator: "; "),
-                "services make such rows anew as soon as one is in the way of a change"
+                "services replace such a row as soon as it prevents a change"
             )
         }
-        guard self.examination.madeAnew.isEmpty else {
+        guard self.examination.recreated.isEmpty else {
             return .note(
                 "contents",
-                "rows could not be read and were made anew, without a hold that was there: "
-                    + Self.list(self.examination.madeAnew),
-                "hold what was held; '\(Tool.name) reset NAME' ends this note"
+                "rows could not be read and were replaced, without the holds that were there: "
+                    + Self.list(self.examination.recreated),
+                "hold again what was held; '\(Tool.name) reset NAME' clears this note"
             )
         }
         guard self.examination.stampsAhead.isEmpty else {
             return .note(
                 "contents",
-                "stamps of \(Self.list(self.examination.stampsAhead)) lie ahead of the store's clock",
-                "they count as now, and are set right by the next call"
+                "times of \(Self.list(self.examination.stampsAhead)) are ahead of the store's clock",
+                "they count as now, and the next call corrects them"
             )
         }
         return .ok("contents", "SQLite finds no damage; \(self.examination.circuits.counted("circuit")) can be read")
     }
 
-    /// Nil if this release knows all of the circuits' rules.
+    /// The rules that this release does not know completely; nil if it knows all.
     var rules: Finding? {
         func list(_ text: (RulesFinding) -> String?) -> String? {
             let texts = self.examination.rules.compactMap(text)
@@ -162,7 +162,7 @@ struct ContentChecks {
                 .wrong(
                     "workers",
                     "\(text); ended without closing the store: \(Self.list(self.examination.dead.map(\.title)))",
-                    "see why they ended; the next service that opens the store clears them away"
+                    "see why they ended; the next service that opens the store removes them from the file"
                 ))
         }
         return findings.isEmpty ? [.ok("workers", text)] : findings
@@ -198,7 +198,7 @@ struct ContentChecks {
 
     private static func advice(for cause: LiveWorkers.Cause) -> String {
         switch cause {
-        case .known(.busy): "end what keeps the file locked: see 'writers'"
+        case .known(.busy): "stop what keeps the file locked: see 'writers'"
         case .known(.full): "make room on the file system"
         case .known(.permissionDenied):
             "give them back the rights to the files and the directory: see 'permissions'"
@@ -213,14 +213,15 @@ struct ContentChecks {
         let orphans = self.examination.probes.filter { $0.owner == nil }
         if !orphans.isEmpty {
             return .wrong(
-                "probes", "their workers are gone: probes of \(Self.list(orphans.map { $0.circuit.escaped }))",
+                "probes", "their workers have ended: probes of \(Self.list(orphans.map { $0.circuit.escaped }))",
                 "the next call takes the slot; 'reset' closes the circuit at once"
             )
         }
         let late = self.examination.probes.filter(\.isLeaseOver)
         if !late.isEmpty {
             let texts = late.map { "\($0.circuit.escaped) by \($0.owner?.title ?? "")" }
-            return .note("probes", "longer than their lease: \(Self.list(texts))", "their results will not count")
+            return .note(
+                "probes", "they run longer than their lease: \(Self.list(texts))", "their results will not count")
         }
         let count = self.examination.probes.count
         return .ok("probes", count == 1 ? "1 is under way" : "\(count) are under way")
@@ -240,7 +241,7 @@ extension Finding {
     static func damaged(_ what: String) -> Finding {
         .wrong(
             "contents", what,
-            "a service that meets the damage sets the file aside with all its bytes and begins anew; restart one if none "
+            "a service that reads the damage moves the file aside and starts a new one; restart a service if none "
                 + "has done so"
         )
     }

@@ -12,7 +12,7 @@ struct FileChecks {
 
     /// From this many frames on, a stock sqlite3 shell checkpoints on its own, which this library avoids.
     static let longLog = 1_000
-    /// Services cut a log of 8 MB, unless a process reads it.
+    /// Services truncate a log of 8 MB, unless a process is reading it.
     static let largeLog: Int64 = 32 << 20
 
     var fileSystem: Finding {
@@ -78,13 +78,13 @@ struct FileChecks {
         guard let log = self.facts.log else {
             guard living > 0 else { return .ok("log", "there is none") }
             return .wrong(
-                "log", "there is none, though services have the store open: somebody removed it",
-                "services notice within a second and begin anew; find out who removes files of the store"
+                "log", "there is none, though services have the store open: it was removed",
+                "services notice within a second and start a new file; find out what removes files of the store"
             )
         }
         let size = "\((log.size + 1_023) / 1_024) KiB"
         guard let pending = examination.pendingFrames else {
-            // No process has the log open, so its index must be made again.
+            // No process has the log open, so its wal-index must be rebuilt.
             return self.facts.index != nil || log.size == 0
                 ? .ok("log", "\(size)")
                 : .note("log", "\(size), without its wal-index; the next service that opens the store makes one")
@@ -94,15 +94,15 @@ struct FileChecks {
         let readers = IndexHolder.readers(self.facts).map(\.description)
         let what =
             readers.isEmpty
-            ? "somebody keeps a transaction open, such as a backup or a sqlite3 shell"
+            ? "a program keeps a transaction open, such as a backup or a sqlite3 shell"
             : "\(readers.joined(separator: ", ")) \(readers.count == 1 ? "keeps" : "keep") a transaction open"
-        return .wrong("log", text, "\(what): end it; services then copy the rest, and cut the log")
+        return .wrong("log", text, "\(what): end it; services then copy the rest, and truncate the log")
     }
 
     /// The board, where all processes count their calls; without it each process counts alone.
     func board(_ examination: StoreExamination) -> Finding {
         let isUsed = !examination.living.isEmpty
-        let alone = "a process that can have none counts its calls for itself alone"
+        let alone = "a process that can't create one counts only its own calls"
         switch examination.board {
         case .inPlace:
             guard !examination.countedAlone.isEmpty else { return .ok("board", "it is in place") }
@@ -110,20 +110,20 @@ struct FileChecks {
             let others = examination.countedAlone.count > 5 ? " and \(examination.countedAlone.count - 5) others" : ""
             return .note(
                 "board",
-                "it is in place, but living workers have counted calls of \(names)\(others) by themselves: there was no "
-                    + "board, or no room on it")
+                "it is in place, but live workers have counted calls of \(names)\(others) in their own memory: there was "
+                    + "no board, or no room on it")
         case .missing:
             let text = "there is none: the first process that counts a call makes it"
             return isUsed ? .note("board", "\(text); \(alone)") : .ok("board", text)
         case .ofAnother:
-            let text = "it is of another boot or another file: the next process that counts a call makes a new one"
+            let text = "it belongs to another boot or another file: the next process that counts a call makes a new one"
             return isUsed ? .note("board", "\(text); \(alone)") : .ok("board", text)
         case .unusable:
-            // The permissions report a user who may not read the board.
+            // If this user may not read the board, the check of the permissions reports that.
             guard self.facts.board?.isReadable != false else { return .note("board", "this user can't read it") }
             return .wrong(
                 "board",
-                "it is no board: each process counts its calls for itself alone, and a rule about a share of the calls "
+                "it is not a board: each process counts only its own calls, and a failure-rate or slow-call rule "
                     + "sees only those",
                 "remove what is at \((self.facts.board?.path ?? "").quoted); services make a board within a second of "
                     + "their next calls"
@@ -131,16 +131,16 @@ struct FileChecks {
         }
     }
 
-    /// The link to other hosts; nil if there is none and was none.
+    /// The link to other hosts; nil if there is none, and the last one ended normally.
     func link(at now: Date) -> Finding? {
-        guard let text = self.facts.link.told(at: now) else { return nil }
+        guard let text = self.facts.link.sentence(at: now) else { return nil }
         switch self.facts.link {
-        case .told(let note) where !note.isJoined:
+        case .reported(let note) where !note.isJoined:
             return .wrong(
                 "link", text,
-                "see to what is said there: once it is mended, the link joins by itself")
-        case .gone: return .wrong("link", text, "start it again; 'breaker-fleet run' is one")
-        default: return .ok("link", text)
+                "remove that cause; the link then joins by itself")
+        case .gone: return .wrong("link", text, "start the link again, such as with 'breaker-fleet run'")
+        case .none, .begun, .reported: return .ok("link", text)
         }
     }
 
@@ -149,8 +149,9 @@ struct FileChecks {
         guard self.facts.lock != nil else {
             return hasWorkers
                 ? .wrong(
-                    "lock file", "there is none, though workers stand in the store: nobody can tell who lives",
-                    "live services make it anew within a second; find out who removes files of the store")
+                    "lock file",
+                    "there is none, though the store lists workers: no process can know which of them live",
+                    "live services create it again within a second; find out what removes files of the store")
                 : .note("lock file", "there is none; the first service that opens the store makes it")
         }
         guard self.facts.isLockFileOfStore else {

@@ -4,7 +4,7 @@ import BreakerTool
 struct Finding: Equatable, Sendable {
     enum Status: String, Sendable {
         case ok
-        /// Worth knowing; nothing has to be done.
+        /// Worth knowing; nobody has to act.
         case note
         case wrong
 

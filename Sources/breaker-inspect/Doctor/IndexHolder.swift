@@ -10,7 +10,7 @@ import Darwin
 
 /// Another process that has a lock on the store's wal-index.
 ///
-/// The kernel lists all locks in /proc/locks (proc_locks(5)). To ask by the file itself, this process would have to
+/// The kernel lists all locks in /proc/locks (proc_locks(5)). To query the file itself, this process would have to
 /// open and close it, which drops this process's locks on it.
 struct IndexHolder: Hashable {
     private enum Kind: Substring {
@@ -25,10 +25,10 @@ struct IndexHolder: Hashable {
     /// The process that has the write lock now; nil if there is none, or the kernel does not list it.
     static func writer(_ facts: StoreFiles) -> IndexHolder? { self.all(facts, .write, of: 120...120).first }
 
-    /// The processes that read the log for longer than a moment, and so keep it from beginning again.
+    /// The processes that read the log for more than a moment, and so keep writers from restarting it.
     ///
     /// Each reader has a lock on one of five read marks (https://sqlite.org/walformat.html#locks). A service has one
-    /// for only some microseconds, so a process counts if two readings of the locks, 100 ms apart, find it.
+    /// for only some microseconds, so a process counts only if two readings of the locks, 100 ms apart, find it.
     static func readers(_ facts: StoreFiles) -> [IndexHolder] {
         let first = self.all(facts, .read, of: 123...127)
         guard !first.isEmpty else { return [] }
@@ -41,7 +41,7 @@ struct IndexHolder: Hashable {
         guard let index = facts.index else { return [] }
         var holders: [IndexHolder] = []
         for line in (SmallFile.text("/proc/locks") ?? "").split(separator: "\n") {
-            // `1: POSIX  ADVISORY  READ 708 08:01:2097 124 124`; a lock that a process waits for has another field.
+            // Such as `1: POSIX  ADVISORY  READ 708 08:01:2097 124 124`; a lock that is waited for has an extra field.
             let fields = line.split(separator: " ")
             guard fields.count == 8, fields[1] == "POSIX", fields[3] == kind.rawValue,
                 index.isNamed(inLocks: fields[5]), let pid = Int32(fields[4]), pid != getpid(),
@@ -56,14 +56,14 @@ struct IndexHolder: Hashable {
     }
 
     private init?(pid: Int32) {
-        // `708 (name) T …`: the name may be any text.
+        // Such as `708 (name) T …`, where the name may be any text.
         guard let text = SmallFile.text("/proc/\(pid)/stat"), let start = text.firstIndex(of: "("),
             let end = text.lastIndex(of: ")")
         else { return nil }
         self.pid = pid
         self.name = text[text.index(after: start)..<end].description.escaped
         let state = text[text.index(after: end)...].split(separator: " ").first
-        // Stopped by a signal, or by a debugger.
+        // The state of a process that was stopped by a signal, or by a debugger.
         self.isStopped = state == "T" || state == "t"
     }
 

@@ -9,33 +9,33 @@ import Musl
 import Darwin
 #endif
 #if canImport(SwiftOverlayShims)
-// Beside files without `stat`, the compiler takes this module for the one that defines `stat`'s fields.
+// In a target with files that do not use `stat`, the compiler believes that this module defines the fields of `stat`.
 import SwiftOverlayShims
 #endif
 
-/// The doctor's findings where there is no store: where to look, and what to set.
+/// The doctor's findings if there is no store: where stores are, and which option or variable to set.
 struct MissingFile {
     private static let namesShown = 5
 
     let path: String
     /// The option or variable that named the path.
     let source: String
-    /// The user who asks.
+    /// The user who runs the tool.
     let user: String
 
-    var findings: [Finding] { [self.file, self.directory, self.workers, self.asker].compactMap(\.self) }
+    var findings: [Finding] { [self.file, self.directory, self.workers, self.userFinding].compactMap(\.self) }
 
     private var file: Finding {
-        // An empty file, or one whose making was cut short, is no store yet.
+        // An empty file, or one whose creation was cut short, is no store yet.
         guard !Self.exists(self.path) else {
             return .wrong(
                 "file", "\(self.path.quoted), named by \(self.source), holds no store yet",
                 "a service makes the store when it opens the file; see that one is started with this path"
             )
         }
-        let place = self.path.hasPrefix("/") ? "" : ", as seen from \((Self.workingDirectory ?? ".").quoted)"
+        let directory = self.path.hasPrefix("/") ? "" : ", as seen from \((Self.workingDirectory ?? ".").quoted)"
         return .wrong(
-            "file", "there is no \(self.path.quoted)\(place), which \(self.source) names",
+            "file", "there is no \(self.path.quoted)\(directory), which \(self.source) names",
             "set BREAKER_STORE or give --store to the path that the services use; the first of them to open the store "
                 + "makes the file, and this tool makes none"
         )
@@ -47,8 +47,8 @@ struct MissingFile {
             var there = Self.parent(of: directory)
             while !Self.exists(there), there != "/", there != "." { there = Self.parent(of: there) }
             return .wrong(
-                "directory", "there is no \(directory.quoted); of the path there is \(there.quoted)",
-                "make it, owned by the services' user: no service does; or mount it, where this is a container"
+                "directory", "there is no \(directory.quoted); the path exists up to \(there.quoted)",
+                "create it, owned by the services' user, as no service does; or mount it, if this is a container"
             )
         }
         let text =
@@ -61,7 +61,7 @@ struct MissingFile {
         return .note("directory", "\(text); it holds \(shown)\(more)", "name that one, if it is the services'")
     }
 
-    /// The workers that lost a file which was here; nil if there are none.
+    /// The workers that have lost a file at this path; nil if there are none.
     private var workers: Finding? {
         let count = LiveWorkers.countOfDegraded(at: self.path)
         guard count > 0 else { return nil }
@@ -73,7 +73,7 @@ struct MissingFile {
         )
     }
 
-    private var asker: Finding {
+    private var userFinding: Finding {
         .note(
             "user", "you are \(self.user.escaped), user \(geteuid())",
             "services that run as another user or in a container may see another file at this path: look at their "

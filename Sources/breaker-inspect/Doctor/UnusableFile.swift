@@ -22,12 +22,12 @@ struct UnusableFile {
         let what = "it is not an SQLite database, or is damaged; "
         guard !isKnown else {
             return self.wrong(
-                what + "the next service that opens it moves it away, and begins a new one",
+                what + "the next service that opens it moves it away, and starts a new one",
                 "start a service, or move it away now: '\(Tool.name) set-aside'")
         }
         return self.wrong(
             what + "services that start now refuse it",
-            "if it was the store: '\(Tool.name) set-aside' moves it away, and they begin a new one; else correct the "
+            "if it was the store: '\(Tool.name) set-aside' moves it away, and they start a new one; else correct the "
                 + "path")
     }
 

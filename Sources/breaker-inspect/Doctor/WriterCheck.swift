@@ -1,6 +1,6 @@
 import BreakerStore
 
-/// Finds the process that keeps the store's write lock, for which all others wait.
+/// Finds the process that holds the store's write lock while others wait for it.
 struct WriterCheck {
     private let holder: IndexHolder
 
@@ -10,9 +10,9 @@ struct WriterCheck {
         self.holder = holder
     }
 
-    /// Reports a process that keeps the lock.
+    /// Reports a process that holds the lock.
     ///
-    /// - Parameter isWaitedFor: whether workers have waited in vain; then a running process is worth a report, too.
+    /// - Parameter isWaitedFor: whether workers have given up waiting; then a running process is worth a report, too.
     static func finding(_ facts: StoreFiles, isWaitedFor: Bool) -> Finding {
         let check = "writers"
         guard let writer = WriterCheck(facts), writer.holder.isStopped || isWaitedFor else {
@@ -21,7 +21,7 @@ struct WriterCheck {
         return .wrong(check, writer.sentence, writer.advice)
     }
 
-    /// What the process does to the others.
+    /// The effect of the process on the others.
     var sentence: String {
         "\(self.holder.description) \(self.holder.isStopped ? "is stopped and " : "")keeps all others from writing"
     }

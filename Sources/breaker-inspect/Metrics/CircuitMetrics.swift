@@ -9,21 +9,21 @@ import Foundation
 
 /// The metrics of one circuit.
 struct CircuitMetrics {
-    /// The labels of all its series.
+    /// The labels of all series of the circuit.
     let labels: String
     let name: String
     let standing: Standing
     let totals: CallTotals
     let countsSlowCalls: Bool
     let failures: UInt64
-    /// How long calls are still refused, if known.
+    /// How long the circuit still refuses calls, if known.
     let retryIn: Duration?
     /// How many events of each kind there were.
     var events: [(kind: String, count: UInt64)] = []
 
-    /// Takes what the metrics need.
+    /// Copies the facts that the metrics need.
     ///
-    /// - Parameter store: the label of its store.
+    /// - Parameter store: the label of the circuit's store.
     init(_ circuit: InspectedCircuit, of store: String) {
         let snapshot = circuit.snapshot
         self.labels =
@@ -33,34 +33,35 @@ struct CircuitMetrics {
         self.standing = snapshot.standing
         self.totals = snapshot.totals
         self.countsSlowCalls = snapshot.config.slow != nil || snapshot.totals.slow > 0
-        let countsShares = snapshot.config.trip.share != nil
-        self.failures = countsShares ? snapshot.recent?.failed ?? 0 : UInt64(clamping: snapshot.failureCount)
+        let hasRateRule = snapshot.config.trip.share != nil
+        self.failures = hasRateRule ? snapshot.recent?.failed ?? 0 : UInt64(clamping: snapshot.failureCount)
         let refuses = !snapshot.standing.isObserving
         self.retryIn = (refuses ? snapshot.retryAt : nil).map { max(.zero, $0.since(circuit.now)) }
     }
 
     mutating func take(_ events: [(kind: CircuitEvent.Kind, count: Int64)]) {
         self.events = events.map { (kind: $0.kind.rawValue, count: UInt64(clamping: $0.count)) }
-            // Another program may have written any text.
+            // Another program may have written any text into the file.
             .filter { $0.kind.utf8.count <= 32 && $0.kind.utf8.allSatisfy { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A } }
     }
 
     static let families: [MetricFamily<CircuitMetrics>] = [
         .init(
             "breaker_calls_total", .counter,
-            "Calls of all processes, by how they ended; refused ones ran only where a circuit observes"
+            "Calls of all processes, by outcome; refused ones ran only where a circuit observes"
         ) {
             $1.add($0.totals.succeeded, #"result="succeeded""#)
             $1.add($0.totals.failed, #"result="failed""#)
             $1.add($0.totals.ignored, #"result="ignored""#)
             $1.add($0.totals.refused, #"result="refused""#)
         },
-        .init("breaker_slow_calls_total", .counter, "Calls that were slow by the circuit's rule; none without one") {
+        .init("breaker_slow_calls_total", .counter, "Calls that were slow by the circuit's rule; absent without a rule")
+        {
             if $0.countsSlowCalls { $1.add($0.totals.slow) }
         },
         .init("breaker_call_duration_seconds", .histogram, "How long calls took, where that is measured") {
             guard let durations = $0.totals.durations else { return }
-            // The file's numbers may be any, so their sum may overflow.
+            // The file may have any numbers, whose sum may overflow.
             var sum: UInt64 = 0
             for (place, count) in durations.counts.enumerated() {
                 let (more, overflow) = sum.addingReportingOverflow(count)
@@ -82,8 +83,8 @@ struct CircuitMetrics {
         .init("breaker_retry_in_seconds", .gauge, "How long calls are still refused, where that is known") {
             if let retryIn = $0.retryIn { $1.add(seconds: retryIn / .seconds(1)) }
         },
-        .init("breaker_transitions_total", .counter, "What has happened to the circuit, as the history names it") {
-            // With a 0 before it, the first trip is an increase, too.
+        .init("breaker_transitions_total", .counter, "Events of the circuit, by the kinds of the history") {
+            // Prometheus counts the first trip as an increase only if there was a 0 before it.
             let tripped = CircuitEvent.Kind.tripped.rawValue
             if !$0.events.contains(where: { $0.kind == tripped }) { $1.add(0, "kind=\"\(tripped)\"") }
             for event in $0.events { $1.add(event.count, "kind=\"\(event.kind)\"") }

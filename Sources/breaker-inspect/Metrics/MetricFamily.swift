@@ -9,7 +9,7 @@ struct MetricFamily<Subject>: Sendable {
     let kind: Kind
     /// The meaning, in one sentence without a full stop.
     let help: String
-    /// Adds the samples of one subject.
+    /// Adds the samples of one store or circuit.
     let samples: @Sendable (Subject, inout MetricLines) -> Void
 
     init(

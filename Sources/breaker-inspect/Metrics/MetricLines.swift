@@ -6,7 +6,7 @@ struct MetricLines {
     private var name = ""
     private var labels = ""
 
-    /// Gives all following samples this name and these labels: `a="b",c="d"`.
+    /// Sets the name and the labels, such as `a="b",c="d"`, of all following samples.
     mutating func begin(_ name: String, _ labels: String) {
         self.name = name
         self.labels = labels
@@ -49,18 +49,18 @@ struct MetricLines {
     /// A label with any text.
     ///
     /// Control and format characters are spelled out, as everywhere in this tool's output: a terminal must not obey a
-    /// circuit's name. A name with such a spelling has its backslash spelled out, too, so that no two names have the
-    /// same label: Prometheus would then take nothing at all.
+    /// circuit's name. If a name itself has such a spelling, its backslash is spelled out: two names with one label
+    /// would make Prometheus reject all metrics.
     static func label(_ name: String, _ value: String) -> String {
         var text = "\(name)=\""
         let scalars = Array(value.unicodeScalars)
-        for (place, scalar) in scalars.enumerated() {
-            let isSpelling = scalar == "\\" && scalars[(place + 1)...].starts(with: ["u", "{"])
+        for (index, scalar) in scalars.enumerated() {
+            let isSpelling = scalar == "\\" && scalars[(index + 1)...].starts(with: ["u", "{"])
             if isSpelling || scalar.isDeceptive {
                 text += "\\\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
                 continue
             }
-            // The format has escapes for these; its third, a line feed, is spelled out.
+            // The format escapes these two, and line feeds, which are spelled out above.
             if scalar == "\\" || scalar == "\"" { text += "\\" }
             text.unicodeScalars.append(scalar)
         }

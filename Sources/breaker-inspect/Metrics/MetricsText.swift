@@ -1,12 +1,12 @@
 import BreakerTool
 
-/// All metrics in Prometheus' text format, where the series of a family stand together.
+/// All metrics in Prometheus' text format, which requires the series of a family to be together.
 struct MetricsText {
     private static let pieceSize = 16_384
 
     let stores: [StoreMetrics]
 
-    /// Hands over the text piece by piece.
+    /// Passes the text to a function piece by piece.
     func forEachPiece(_ write: (String) throws(Failure) -> Void) throws(Failure) {
         var lines = MetricLines()
         for family in StoreMetrics.families {

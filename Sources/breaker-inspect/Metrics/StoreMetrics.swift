@@ -15,21 +15,21 @@ struct StoreMetrics {
         var schema: String
         var fileSize: Int64
         var logSize: Int64
-        /// The processes that read a large log for long.
+        /// The processes that have been reading a large log for long.
         var readers: [IndexHolder]
         var live: LiveWorkers
         var circuits: [CircuitMetrics]
         var leftOut: Int
         var unreadable: Int
         var link: LinkStanding
-        /// Nil where an older release has created the file.
+        /// The file's creation; nil if an older release has created it.
         var created: Date?
         var now: Date
     }
 
-    /// The label of all its series.
+    /// The label of all series of the store.
     let label: String
-    /// Nil for a store that could not be read.
+    /// The facts; nil if the store could not be read.
     var contents: Contents?
 
     init(name: String) { self.label = MetricLines.label("store", name) }
@@ -37,7 +37,7 @@ struct StoreMetrics {
     /// Reads the store.
     ///
     /// - Parameter mostCircuits: how many circuits get metrics.
-    mutating func read(atMost mostCircuits: Int, in context: Context) throws(Failure) {
+    mutating func read(atMost maxCircuits: Int, in context: Context) throws(Failure) {
         let label = self.label
         let files = try? StoreFiles(path: context.path())
         let logSize = files?.log?.size ?? 0
@@ -45,7 +45,7 @@ struct StoreMetrics {
         self.contents = try context.reading { (store) throws(BreakerStoreError) in
             try store.view { (inspection) throws(BreakerStoreError) in
                 let found = try inspection.circuits(
-                    nil, countingWorkers: false, into: FirstCircuits(mostCircuits) { ($0.standing.urgency, $0.labels) }
+                    nil, countingWorkers: false, into: FirstCircuits(maxCircuits) { ($0.standing.urgency, $0.labels) }
                 ) { $0.append(CircuitMetrics($1, of: label)) }
                 var first = found.value
                 first.choose()
@@ -79,7 +79,10 @@ struct StoreMetrics {
         .init("breaker_log_bytes", .gauge, "Size of the log") {
             if let contents = $0.contents { $1.add(UInt64(clamping: contents.logSize)) }
         },
-        .init("breaker_log_reader", .gauge, "Always 1 for a process that keeps a log of 32 MB or more from being cut") {
+        .init(
+            "breaker_log_reader", .gauge,
+            "Always 1 for a process that keeps a log of 32 MB or more from being truncated"
+        ) {
             for reader in $0.contents?.readers ?? [] {
                 let process = MetricLines.label("process", reader.name)
                 $1.add(1, "pid=\"\(reader.pid)\",\(process)")
@@ -94,7 +97,9 @@ struct StoreMetrics {
         .init("breaker_workers_outside", .gauge, "Processes whose release can't use the store's file") {
             if let contents = $0.contents { $1.add(UInt64(contents.live.outside.count)) }
         },
-        .init("breaker_link_up", .gauge, "Whether a link joins the store with those of other hosts; none without one") {
+        .init(
+            "breaker_link_up", .gauge, "Whether a link joins the store with those of other hosts; absent without a link"
+        ) {
             guard let link = $0.contents?.link, link != .none else { return }
             $1.add(link.livingNote?.isJoined == true ? 1 : 0)
         },
@@ -102,7 +107,7 @@ struct StoreMetrics {
             guard let contents = $0.contents, let note = contents.link.livingNote else { return }
             $1.add(note.isJoined ? 0 : UInt64(max(0, contents.now.timeIntervalSince(note.since))))
         },
-        .init("breaker_circuits_left_out", .gauge, "Circuits beyond --max-circuits, of which nothing is told") {
+        .init("breaker_circuits_left_out", .gauge, "Circuits omitted because of --max-circuits") {
             if let contents = $0.contents { $1.add(UInt64(contents.leftOut)) }
         },
         .init("breaker_circuits_unreadable", .gauge, "Circuits whose rows cannot be read") {

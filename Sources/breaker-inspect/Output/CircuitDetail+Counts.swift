@@ -19,31 +19,31 @@ extension CircuitDetail {
             fields.append(("failures", self.failures))
         }
         if let slow = self.slow { fields.append(("slow", [slow])) }
-        fields.append(("calls", [totals.readable(tellingSlow: self.circuit.config.slow != nil)]))
+        fields.append(("calls", [totals.readable(includingSlow: self.circuit.config.slow != nil)]))
         if let quantiles = totals.durations?.quantiles { fields.append(("durations", [quantiles])) }
         return fields
     }
 
-    /// The recent calls against a rule about the share of failures.
+    /// The recent calls, compared with a failure-rate rule.
     private var share: String? {
         let trip = self.circuit.config.trip
         guard let recent = self.circuit.recent, let share = trip.share, let least = trip.minimumCalls else {
             return nil
         }
         return "\(Self.part(recent.failed, of: recent.calls)) failed within \(recent.window.readable); "
-            + "trips at \(CallShare.percent(share)) of at least \(least)"
+            + "trips at \(CallRate.percent(share)) of at least \(least)"
     }
 
-    /// The recent calls against a rule about slow calls.
+    /// The recent calls, compared with a slow-call rule.
     private var slow: String? {
         guard let recent = self.circuit.recent, let rule = self.circuit.config.slow else { return nil }
         return "\(Self.part(recent.slow, of: recent.slowCalls)) took longer than \(rule.threshold.readable) within "
-            + "\(rule.window.readable); trips at \(CallShare.percent(rule.share)) of at least \(rule.minimumCalls)"
+            + "\(rule.window.readable); trips at \(CallRate.percent(rule.share)) of at least \(rule.minimumCalls)"
     }
 
     private static func part(_ part: UInt64, of calls: UInt64) -> String {
         let whole = "\(part) of \(calls.counted("call"))"
-        return calls == 0 ? whole : "\(whole) (\(CallShare.percent(Double(part) / Double(calls))))"
+        return calls == 0 ? whole : "\(whole) (\(CallRate.percent(Double(part) / Double(calls))))"
     }
 
     private var failures: [String] {
@@ -51,7 +51,7 @@ extension CircuitDetail {
         guard !state.isClosed, let begun = self.circuit.trippedSince, let failures = self.inspected.tripFailures else {
             return self.lines(of: self.circuit.failures, endingAt: self.now) { "\($0) ago to now" }
         }
-        // A service may have reported that it is down: such a trip takes fewer failures, or none.
+        // If the provider declared an outage, the circuit tripped with fewer failures, or none.
         var lines = self.lines(of: failures, endingAt: begun) { "the \($0) before the trip" }
         lines[0] += ", when it tripped"
         return failures.isEmpty ? [lines[0]] : lines

@@ -11,17 +11,17 @@ import Foundation
 /// All about one circuit, as `show` prints it.
 struct CircuitDetail {
     var inspected: InspectedCircuit
-    /// The newest first.
+    /// The events, the newest first.
     var events: [CircuitEvent]
     var link: LinkStanding
-    /// Nil where an older release has created the file.
+    /// The file's creation; nil if an older release has created it.
     var creation: StoreCreation?
     var live: LiveWorkers
     var now: Date
 
-    /// The columns before a field's text.
+    /// How many columns precede a field's text.
     private static let margin = 12
-    /// How many events are shown where no terminal says how many fit.
+    /// How many events are shown without a terminal.
     static let usualEvents = 10
     private static let fewestEvents = 3
 
@@ -40,7 +40,7 @@ struct CircuitDetail {
         let width = console.width
         var lines = [style.paint(self.circuit.name.escaped, .heading)]
         for (label, texts) in self.fields(style) {
-            // On a terminal a long line goes on below its beginning.
+            // On a terminal a long line continues below its beginning.
             let wrapped = texts.flatMap { $0.wrapped(to: width.map { max(20, $0 - Self.margin) }) }
             for (index, line) in wrapped.enumerated() {
                 let margin = index == 0 ? label : ""
@@ -52,11 +52,11 @@ struct CircuitDetail {
         // The terminal breaks a line without blanks, such as a long name.
         let taken = lines.reduce(0) { $0 + $1.rows(of: width) }
         let footer = self.live.notice.map { $0.wrapped(to: width).count + 1 } ?? 0
-        // An empty line, the heading of the events, and the shell's prompt below them.
+        // Room for an empty line, the heading of the events, and the shell's prompt below them.
         let room = console.height.map { max(Self.fewestEvents, $0 - taken - footer - 3) }
-        let told = EventLine.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
-        guard !told.isEmpty else { return text }
-        let table = Table.events(Array(told), namingCircuits: false, isBrief: true)
+        let shown = EventLine.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
+        guard !shown.isEmpty else { return text }
+        let table = Table.events(Array(shown), namingCircuits: false, isBrief: true)
         return text + "\n" + table.text(width: width, style)
     }
 
@@ -83,8 +83,8 @@ struct CircuitDetail {
         return fields
     }
 
-    /// Since when the circuit has not been closed; and why it tripped then, if no event that led to the present state
-    /// says why.
+    /// Since when the circuit has not been closed; and why it tripped, unless an event that led to the current state
+    /// shows that.
     private var outage: [String]? {
         guard let since = self.circuit.trippedSince else { return nil }
         let hasOwnReason = [.tripped, .reopened].contains(self.entry?.kind)
@@ -92,7 +92,7 @@ struct CircuitDetail {
         return ["since \(self.moment(since)), \(self.trips)"] + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
     }
 
-    /// That the file was created in place of a lost one a short while ago.
+    /// A remark if the file was created in place of a lost one a short while ago.
     private var store: String? {
         guard let creation, let news = creation.news(at: self.now) else { return nil }
         return "created \(self.moment(creation.at)) \(news.what.escaped): see '\(Tool.name) doctor'"
@@ -108,7 +108,7 @@ struct CircuitDetail {
         self.circuit.tripsInARow == 1 ? "1 trip" : "\(self.circuit.tripsInARow) trips in a row"
     }
 
-    /// The event that led to this state, if it is among the newest.
+    /// The event that led to the current state, if it is among the newest.
     private var entry: CircuitEvent? {
         let word = self.circuit.stateWord.rawValue
         return self.events.first { $0.to == word && $0.kind.isOfState }
@@ -116,13 +116,13 @@ struct CircuitDetail {
 
     /// The effect of other hosts on the circuit.
     private var fleet: [String]? {
-        var lines = self.link.told(at: self.now).map { [$0] } ?? []
+        var lines = self.link.sentence(at: self.now).map { [$0] } ?? []
         if self.entry?.isOfFleet == true, case .open(let until) = self.circuit.state, until > self.now {
             let left = self.left(until: until)
             let isJoined = self.link.livingNote?.isJoined == true
             lines.append(
                 isJoined
-                    ? "the circuit waits for the fleet; hearing nothing, this host probes in \(left)"
+                    ? "the circuit waits for the fleet; without news, this host probes in \(left)"
                     : "opened by the fleet; this host probes by itself in \(left)")
         }
         return lines.isEmpty ? nil : lines
@@ -148,7 +148,7 @@ struct CircuitDetail {
         case .closed: "calls are let through"
         case .halfOpen: "a few calls are let through to probe"
         case .open(let until) where until > self.now: "calls are refused; a probe in \(self.left(until: until))"
-        case .open: "its time has come: the next call is a probe"
+        case .open: "the recovery time is over: the next call is a probe"
         case .held(.open, let until): "calls are refused \(self.end(of: until))"
         case .held(.closed, let until): "calls are let through and not counted \(self.end(of: until))"
         }
@@ -159,7 +159,7 @@ struct CircuitDetail {
         switch self.circuit.state {
         case .open(let until) where until > self.now:
             "no call is refused; enforcing, it would let a probe through in \(self.left(until: until))"
-        case .open: "no call is refused; its time has come: the next call is a probe"
+        case .open: "no call is refused; the recovery time is over: the next call is a probe"
         case .halfOpen: "no call is refused; enforcing, it would let a few through to probe"
         case .closed, .held: "no call is refused"
         }
@@ -184,7 +184,7 @@ struct CircuitDetail {
 }
 
 extension CircuitSnapshot.Probe {
-    /// The worker that has the slot, as the history names it.
+    /// The worker that has a probe's slot, as the history names it.
     var prober: String { self.name.map { "\($0)[\(self.pid ?? 0)]" } ?? "worker \(self.worker)" }
 }
 

@@ -26,7 +26,7 @@ extension Table {
         return Table(columns: columns, isSorted: true)
     }
 
-    /// Adds a circuit: rows stand by urgency, then by name.
+    /// Adds a circuit; the rows are ordered by urgency, then by name.
     mutating func append(_ inspected: InspectedCircuit) {
         let (circuit, now) = (inspected.snapshot, inspected.now)
         let standing = circuit.standing
@@ -59,17 +59,17 @@ extension InspectedCircuit {
     /// The state that calls meet, or would meet without a hold.
     private var unheld: CircuitState { self.snapshot.beneath ?? self.snapshot.state }
 
-    /// A trip begins the window again: until the circuit is closed, the calls that opened it say more.
+    /// A trip begins a new window: until the circuit closes, the calls that opened it are more useful.
     private var rateAtTrip: TripRate? { self.unheld.isClosed ? nil : self.tripRate }
 
-    /// The share of failed calls within the window, or at the trip.
+    /// The failure rate within the window, or at the trip.
     fileprivate var failedPercent: String? {
-        guard let rate = self.rateAtTrip else { return self.snapshot.failedShare }
-        return CallShare.percent(Double(rate.failed) / Double(rate.calls))
+        guard let rate = self.rateAtTrip else { return self.snapshot.failedRate }
+        return CallRate.percent(Double(rate.failed) / Double(rate.calls))
     }
 
-    /// The failures that count, or that tripped the circuit, of its limit; under a rule about a share, the failures
-    /// within its window, of the calls there, or those of the trip.
+    /// The failures that count, or that tripped the circuit, and its limit; under a failure-rate rule, the failures
+    /// and calls within its window, or those of the trip.
     fileprivate var failuresText: String {
         if self.snapshot.config.trip.share != nil {
             if let rate = self.rateAtTrip { return "\(rate.failed)/\(rate.calls)" }

@@ -2,41 +2,41 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// An event as people see it: a failed probe, which makes two events, is one line.
+/// An event as people see it: the two events of a failed probe are one line.
 struct EventLine {
     let event: CircuitEvent
-    /// How long the probe took that the event ended, if its beginning is known.
+    /// How long the probe took that ended with this event, if its beginning is known.
     private var probeTime: Duration?
 
     init(_ event: CircuitEvent) { self.event = event }
 
-    /// How many events so many lines may show: a failed probe is one line and two events.
+    /// The most events that a number of lines can show: a failed probe is one line of two events.
     static func events(forLines lines: Int) -> Int { lines > Int.max / 2 ? .max : lines * 2 }
 
     /// Events in the order in which they happened, with those of a failed probe as one.
     static func all(_ events: [CircuitEvent]) -> [EventLine] {
-        var told: [EventLine?] = []
+        var shown: [EventLine?] = []
         // Few circuits are probed at a time; an array, because a dictionary takes memory: see `Environment`.
         var probing: [(circuit: String, place: Int)] = []
         for event in events {
             guard let circuit = event.circuit else {
-                told.append(EventLine(event))
+                shown.append(EventLine(event))
                 continue
             }
             let place = probing.firstIndex { $0.circuit.utf8.elementsEqual(circuit.utf8) }
             let begun = place.map { probing.remove(at: $0) }
             var one = EventLine(event)
-            if event.kind == .reopened, let begun, let beginning = told[begun.place]?.event {
+            if event.kind == .reopened, let begun, let beginning = shown[begun.place]?.event {
                 one.probeTime = max(.zero, event.at.since(beginning.at))
-                told[begun.place] = nil
+                shown[begun.place] = nil
             }
-            if event.kind == .probing { probing.append((circuit, told.count)) }
-            told.append(one)
+            if event.kind == .probing { probing.append((circuit, shown.count)) }
+            shown.append(one)
         }
-        return told.compactMap(\.self)
+        return shown.compactMap(\.self)
     }
 
-    /// The event's kind: the word in the file, unless people have a better one.
+    /// The event's kind: the word in the file, unless there is a better one for people.
     var what: String {
         switch self.event.kind {
         case .reopened: "probe failed"
@@ -68,7 +68,7 @@ struct EventLine {
         return reason.isEmpty ? "after \(time.readable)" : "after \(time.readable): \(reason)"
     }
 
-    /// Whose hold an operator has ended or replaced; nil for the operator's own hold.
+    /// The operator whose hold another operator has ended or replaced; nil for the operator's own hold.
     private var endedHold: String? {
         guard let whose = self.event.subject, let by = self.event.by, by != whose else { return nil }
         switch self.event.kind {

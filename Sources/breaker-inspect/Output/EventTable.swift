@@ -8,7 +8,7 @@ extension Table {
     ///   - events: the events.
     ///   - namingCircuits: whether the events are of several circuits.
     ///   - mayGrow: whether later events will follow, in the same columns.
-    ///   - isBrief: whether an event takes one line on a terminal, whatever must be cut.
+    ///   - isBrief: whether texts are cut so that each event takes one line of a terminal.
     static func events(
         _ events: [EventLine], namingCircuits: Bool, mayGrow: Bool = false, isBrief: Bool = false
     ) -> Table {
@@ -25,10 +25,10 @@ extension Table {
         return table
     }
 
-    mutating func append(_ told: EventLine, namingCircuits: Bool) {
+    mutating func append(_ line: EventLine, namingCircuits: Bool) {
         var row: [Cell] = [
-            .init(text: told.event.at.readable), .init(text: told.event.circuit?.escaped ?? "(the store)"),
-            .init(text: told.what), .init(text: told.change), .init(text: told.who), .init(text: told.reason),
+            .init(text: line.event.at.readable), .init(text: line.event.circuit?.escaped ?? "(the store)"),
+            .init(text: line.what), .init(text: line.change), .init(text: line.who), .init(text: line.reason),
         ]
         if !namingCircuits { row.remove(at: 1) }
         self.append(row)

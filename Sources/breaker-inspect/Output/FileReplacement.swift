@@ -9,11 +9,11 @@ import Musl
 import Darwin
 #endif
 #if canImport(SwiftOverlayShims)
-// Beside files without `stat`, the compiler takes this module for the one that defines `stat`'s fields.
+// In a target with files that do not use `stat`, the compiler believes that this module defines the fields of `stat`.
 import SwiftOverlayShims
 #endif
 
-/// Replaces a file as a whole, in one step: until then readers read the old file.
+/// Replaces a file as a whole, in one step (write, then rename): until then readers read the old file.
 enum FileReplacement {
     /// Writes the file.
     ///
@@ -33,11 +33,11 @@ enum FileReplacement {
         // Root could replace a device, too.
         var info = stat()
         if unsafe lstat(path, &info) == 0 {
-            // Reported before the work is done; `link` finds a file that another process makes meanwhile.
+            // Reported before the work is done; `link` finds a file that another process makes during the work.
             guard mayReplace || info.st_mode & S_IFMT != S_IFREG else { throw Self.exists(path) }
             guard info.st_mode & S_IFMT == S_IFREG else {
                 throw Failure(
-                    .failed, "cannot write \(path.quoted): no regular file is there, but another thing",
+                    .failed, "cannot write \(path.quoted): it is not a regular file",
                     hint: "name a file")
             }
             for store in stores where StoreFiles.has(path, ofStore: store) {
@@ -46,14 +46,14 @@ enum FileReplacement {
                     hint: "name another file")
             }
         }
-        // Beside the file, under a name that collectors of files skip, and that no process can foresee: processes of
+        // Beside the file, under a name that collectors of files skip and that no process can guess: processes of
         // several containers may have the same number.
         let temporary = "\(path[..<slash]).breaker-\(String(UInt64.random(in: 0 ... .max), radix: 36)).tmp"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         do throws(Failure) {
             defer { close(descriptor) }
-            // Not by the process's umask: the file's readers must be able to read it.
+            // Set here, because the process's umask might keep the file's readers out.
             fchmod(descriptor, mode)
             try body { (text) throws(Failure) in
                 if let error = Descriptor.write(Array(text.utf8), to: descriptor) { throw Self.failure(path, error) }
@@ -66,7 +66,7 @@ enum FileReplacement {
     }
 
     private static func move(_ temporary: String, to path: String, mayReplace: Bool) throws(Failure) {
-        // Not all file systems have links; without one `rename` replaces a file that came since the work began.
+        // Not all file systems have links; then `rename` may replace a file that another process has made since.
         var isDone = false
         if !mayReplace { isDone = try Self.link(temporary, path) }
         if !isDone {
@@ -100,6 +100,6 @@ enum FileReplacement {
         let reason = unsafe String(cString: strerror(code))
         return Failure(
             .failed, "cannot write \(path.quoted): \(reason)",
-            hint: "its directory must be there and yours to write; what was there before is as it was")
+            hint: "its directory must exist and be writable for you; an earlier file is unchanged")
     }
 }

@@ -19,7 +19,7 @@ extension JSONValue {
     fileprivate init(_ scanned: ScannedValue) {
         switch scanned.kind {
         case .object(let members):
-            // No key stands twice in an object.
+            // The scanner has rejected objects with the same key twice.
             self = .object(Dictionary(members.map { ($0.name, JSONValue($0.value)) }) { first, _ in first })
         case .array(let values): self = .array(values.map { JSONValue($0) })
         case .string(let bytes): self = .string(String(decoding: bytes, as: UTF8.self))

@@ -2,7 +2,7 @@ import BreakerStore
 
 /// Text for a page.
 enum HTML {
-    /// How many bytes of a text a page shows.
+    /// The most bytes of a text that a page shows.
     private static let longest = 400
 
     /// Any text of the store, made safe for a page.
@@ -33,7 +33,7 @@ enum HTML {
     /// A table of as many rows as fit, and below it the number of the others.
     ///
     /// - Parameters:
-    ///   - size: how many bytes the rows may take, so that any store's page has an end.
+    ///   - size: how many bytes the rows may take, so that the page of any store has a limited size.
     ///   - leftOut: how many rows the caller has left out already.
     static func table(
         _ titles: [String], _ rows: some Sequence<[String]>, size: Int, leftOut: Int = 0

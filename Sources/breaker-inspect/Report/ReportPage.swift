@@ -10,9 +10,9 @@ import Foundation
 
 /// A report as one page without a script, an image or a link: it can be attached to a ticket.
 struct ReportPage {
-    private static let mostLines = 60
+    private static let maxLines = 60
     /// The most bars of the timeline, 150 bytes each.
-    private static let mostBars = 1_000
+    private static let maxBars = 1_000
     /// How many bytes the rows of each part may take: less than a megabyte in all.
     private enum Size {
         static let outages = 120_000
@@ -54,7 +54,7 @@ struct ReportPage {
         let outages = self.report.spells.count { $0.kind == .outage }
         let live = self.report.live
         let tiles: [(String, String)] = [
-            ("\(self.report.tally.total)", "circuits"), (self.report.tally.text, "states now"),
+            ("\(self.report.states.total)", "circuits"), (self.report.states.text, "states now"),
             ("\(outages)", "outages in the history"),
             ("\(live.count)" + (live.degraded.isEmpty ? "" : ", \(live.degraded.count) degraded"), "processes"),
             ("\((self.report.fileSize + 512) / 1_024) KiB", "database, schema \(self.report.schema)"),
@@ -72,20 +72,20 @@ struct ReportPage {
     /// A line for each circuit with an outage or a hold, the newest first.
     private var timeline: String {
         guard let start = self.report.spells.map(\.start).min() else {
-            return "<h2>Timeline</h2><p>The history tells of no outage and no hold.</p>\n"
+            return "<h2>Timeline</h2><p>The history has no outage and no hold.</p>\n"
         }
         var lines: [(circuit: String, bars: String)] = []
         // By bytes: two names that are equal to Swift are two circuits.
         var places: [[UInt8]: Int] = [:]
         var hidden: Set<[UInt8]> = []
-        // A little more than the whole time, so that a bar that begins now is seen.
+        // A little more than the whole time, so that a bar that begins now is visible.
         let span = max(self.report.now.since(start) / .seconds(1), 1) * 1.01
-        for spell in self.report.spells.prefix(Self.mostBars) {
+        for spell in self.report.spells.prefix(Self.maxBars) {
             let bar = self.bar(spell, from: start, span)
             let name = Array(spell.circuit.utf8)
             if let place = places[name] {
                 lines[place].bars += bar
-            } else if lines.count < Self.mostLines {
+            } else if lines.count < Self.maxLines {
                 places[name] = lines.count
                 lines.append((spell.circuit, bar))
             } else {
@@ -139,7 +139,7 @@ struct ReportPage {
             return [
                 HTML.text(spell.circuit) + (observing.contains(Array(spell.circuit.utf8)) ? " (observing)" : ""),
                 (spell.isStartKnown ? "" : "before ") + self.time(spell.start),
-                self.endTime(spell), self.length(spell), state, HTML.text(begun?.who ?? "the history does not tell"),
+                self.endTime(spell), self.length(spell), state, HTML.text(begun?.who ?? "not in the history"),
                 HTML.text(begun?.reason ?? ""), self.end(of: spell),
             ]
         }
@@ -165,9 +165,9 @@ struct ReportPage {
             let standing = circuit.standing
             let totals = circuit.totals
             let group = circuit.config.group.map { "<br><span class=\"dim\">\(HTML.text($0))</span>" } ?? ""
-            // As floating point, sums of the file's numbers can't overflow.
+            // In floating point, sums of the file's numbers can't overflow.
             let calls = Double(totals.succeeded) + Double(totals.failed)
-            let share = calls > 0 ? " (\(CallShare.percent(Double(totals.failed) / calls)))" : ""
+            let share = calls > 0 ? " (\(CallRate.percent(Double(totals.failed) / calls)))" : ""
             return [
                 HTML.text(circuit.name) + group,
                 "<span class=\"\(standing.word.rawValue)\">\(standing.text)</span>" + self.detail(circuit),
@@ -194,7 +194,7 @@ struct ReportPage {
             lines.append("probed by \(probe.prober)")
         }
         if let hold = circuit.hold {
-            lines.append("by \(hold.by ?? "nobody that is known")" + (hold.reason.map { ": \($0)" } ?? ""))
+            lines.append("by \(hold.by ?? "an unknown operator")" + (hold.reason.map { ": \($0)" } ?? ""))
         }
         return lines.map { "<br><span class=\"dim\">\(HTML.text($0))</span>" }.joined()
     }
@@ -216,16 +216,16 @@ struct ReportPage {
     }
 
     private var history: String {
-        let told = EventLine.all(self.report.events.reversed()).reversed()
-        guard !told.isEmpty else { return "<h2>History</h2><p>Nothing has happened.</p>\n" }
-        let rows = told.map { event in
+        let shown = EventLine.all(self.report.events.reversed()).reversed()
+        guard !shown.isEmpty else { return "<h2>History</h2><p>The history is empty.</p>\n" }
+        let rows = shown.map { event in
             [
                 self.time(event.event.at), HTML.text(event.event.circuit ?? "(the store)"), HTML.text(event.what),
                 HTML.text(event.change), HTML.text(event.who), HTML.text(event.reason),
             ]
         }
         let cut =
-            self.report.oldestRead.map { " Nothing before \($0.readable) was read, for outages and holds, too." } ?? ""
+            self.report.oldestRead.map { " Events, outages and holds before \($0.readable) were not read." } ?? ""
         return "<h2>History</h2><p class=\"dim\">The newest first.\(cut)</p>"
             + HTML.table(
                 ["Time", "Circuit", "Event", "Change", "Who", "Why"], rows, size: Size.history,

@@ -1,4 +1,4 @@
-/// The look of the report on a screen, light or dark, and on paper.
+/// The style sheet of the report, for light and dark screens and for paper.
 enum ReportStyle {
     static let css = """
         :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#59636e;--line:#d1d9e0;--soft:#f6f8fa;

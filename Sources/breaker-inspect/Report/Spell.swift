@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A time in which a circuit was in an outage, or held by an operator.
+/// A period in which a circuit was in an outage, or held by an operator.
 struct Spell {
     enum Kind: Equatable {
         case outage
@@ -16,13 +16,13 @@ struct Spell {
     let kind: Kind
     let circuit: String
     var start: Date
-    /// Nil while it lasts.
+    /// The end; nil while the spell lasts.
     var end: Date?
     /// The event that began the spell; nil if the history does not reach back so far.
     let begunBy: CircuitEvent?
     /// The event that ended the spell, if there was one.
     var endedBy: CircuitEvent?
-    /// Whether the spell began at `start`, not before.
+    /// Whether the spell is known to have begun at `start`, and not before.
     var isStartKnown: Bool
     /// Whether the spell ended at `end`, not before: only the next change records that a hold is over.
     var isEndKnown = true
@@ -35,18 +35,18 @@ extension Spell {
     ///
     /// - Parameters:
     ///   - events: in the order in which they happened; the oldest may be gone.
-    ///   - circuits: as they are now. They show spells that began before the oldest event, and spells that last.
+    ///   - circuits: the current circuits. They show spells that began before the oldest event, and spells that last.
     ///   - now: the time of the reading.
     static func all(_ events: [CircuitEvent], _ circuits: [CircuitSnapshot], now: Date) -> [Spell] {
         var finder = SpellFinder()
-        for event in events { finder.take(event) }
+        for event in events { finder.apply(event) }
         return finder.finish(circuits, now)
     }
 }
 
 /// Finds the spells of a history.
 private struct SpellFinder {
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         /// Bytes: two names that are equal to Swift are two circuits.
         let circuit: [UInt8]
         let isHold: Bool
@@ -58,22 +58,22 @@ private struct SpellFinder {
     }
 
     private var spells: [Spell] = []
-    /// The places in `spells` of those that last.
-    private var lasting: [Place: Int] = [:]
+    /// The indices in `spells` of those that last.
+    private var lasting: [Key: Int] = [:]
 
-    mutating func take(_ event: CircuitEvent) {
+    mutating func apply(_ event: CircuitEvent) {
         guard let circuit = event.circuit else { return }
-        let outage = Place(circuit, isHold: false)
-        let hold = Place(circuit, isHold: true)
+        let outage = Key(circuit, isHold: false)
+        let hold = Key(circuit, isHold: true)
         switch event.kind {
         case .tripped:
-            // After a second trip without an end between them, the outage goes on: the history has lost the end.
+            // A second trip without an end before it does not begin a new outage: the history has lost the end.
             if self.lasting[outage] == nil { self.begin(.outage, outage, circuit, event) }
         case .probing, .reopened, .probeExpired, .closed:
             // Only an outage has probes; if its trip is gone, the outage began before this event.
             if self.lasting[outage] == nil { self.begin(.outage, outage, circuit, event, isStartKnown: false) }
             if event.kind == .closed { return self.end(outage, event) }
-            if event.kind != .probing, let place = self.lasting[outage] { self.spells[place].failedProbes += 1 }
+            if event.kind != .probing, let index = self.lasting[outage] { self.spells[index].failedProbes += 1 }
         case .reset, .forgotten:
             self.end(outage, event)
             if event.to?.hasPrefix("held") != true { self.end(hold, event) }
@@ -95,22 +95,22 @@ private struct SpellFinder {
     }
 
     private mutating func begin(
-        _ kind: Spell.Kind, _ place: Place, _ circuit: String, _ event: CircuitEvent, isStartKnown: Bool = true
+        _ kind: Spell.Kind, _ key: Key, _ circuit: String, _ event: CircuitEvent, isStartKnown: Bool = true
     ) {
-        self.lasting[place] = self.spells.count
+        self.lasting[key] = self.spells.count
         self.spells.append(
             Spell(
                 kind: kind, circuit: circuit, start: event.at, begunBy: isStartKnown ? event : nil,
                 isStartKnown: isStartKnown))
     }
 
-    private mutating func end(_ place: Place, _ event: CircuitEvent) {
-        guard let number = self.lasting.removeValue(forKey: place) else { return }
-        self.spells[number].end = max(event.at, self.spells[number].start)
+    private mutating func end(_ key: Key, _ event: CircuitEvent) {
+        guard let index = self.lasting.removeValue(forKey: key) else { return }
+        self.spells[index].end = max(event.at, self.spells[index].start)
         // A process that finds a hold over records its end, however late.
         let isOverByItself = event.kind == .released && event.by == nil
-        self.spells[number].endedBy = isOverByItself ? nil : event
-        self.spells[number].isEndKnown = !isOverByItself
+        self.spells[index].endedBy = isOverByItself ? nil : event
+        self.spells[index].isEndKnown = !isOverByItself
     }
 
     consuming func finish(_ circuits: [CircuitSnapshot], _ now: Date) -> [Spell] {
@@ -120,19 +120,19 @@ private struct SpellFinder {
             self.settle(circuit.hold.map { .held($0.state) } ?? .held(.open), circuit, since: circuit.hold?.since)
         }
         // Spells that last only in the history, of circuits that are closed or gone.
-        for number in self.lasting.values {
-            self.spells[number].end = now
-            self.spells[number].isEndKnown = false
+        for index in self.lasting.values {
+            self.spells[index].end = now
+            self.spells[index].isEndKnown = false
         }
         return self.spells.sorted { $0.start > $1.start }
     }
 
     /// Makes the spells of one circuit agree with its state now.
     private mutating func settle(_ kind: Spell.Kind, _ circuit: CircuitSnapshot, since: Date?) {
-        let place = Place(circuit.name, isHold: kind != .outage)
+        let key = Key(circuit.name, isHold: kind != .outage)
         guard let since else { return }
-        if let number = self.lasting.removeValue(forKey: place) {
-            if !self.spells[number].isStartKnown { self.spells[number].start = since }
+        if let index = self.lasting.removeValue(forKey: key) {
+            if !self.spells[index].isStartKnown { self.spells[index].start = since }
         } else {
             self.spells.append(
                 Spell(kind: kind, circuit: circuit.name, start: since, begunBy: nil, isStartKnown: true))

@@ -23,7 +23,7 @@ extension Change {
         mutating func add(_ circuit: InspectedCircuit, _ plan: Plan) {
             self.hasCircuits = true
             let snapshot = circuit.snapshot
-            self.note(snapshot.name, workers: snapshot.workers)
+            self.setUsed(snapshot.name, workers: snapshot.workers)
             if plan.endsHolds != nil { self.holds.add(circuit) }
             guard let expected = plan.expected(circuit) else { return }
             self.changes.append(
@@ -32,7 +32,8 @@ extension Change {
                     holdEnd: plan.holdEnd(circuit.now)))
         }
 
-        private mutating func note(_ name: String, workers: Int) {
+        /// Records a circuit that living workers have registered, if it is the first one by name.
+        private mutating func setUsed(_ name: String, workers: Int) {
             guard workers > 0 else { return }
             if let used, used.name.utf8.lexicographicallyPrecedes(name.utf8) { return }
             self.used = (name, workers)
@@ -40,10 +41,10 @@ extension Change {
 
         /// The failure for a circuit in use.
         ///
-        /// The operator is not asked for nothing; the transaction checks again, and its check counts.
+        /// Checked first, so that the operator is not asked in this case; the transaction's own check decides.
         func failure(_ unreadable: [UnreadableCircuit], _ plan: Plan) -> Failure? {
             var all = self
-            if all.used == nil { for circuit in unreadable { all.note(circuit.name, workers: circuit.workers) } }
+            if all.used == nil { for circuit in unreadable { all.setUsed(circuit.name, workers: circuit.workers) } }
             guard let used = all.used else { return nil }
             let workers = used.workers == 1 ? "a live worker has" : "\(used.workers) live workers have"
             return .inUse("\(workers) \(used.name.quoted) registered", doing: plan.question)
@@ -65,7 +66,7 @@ extension Change {
 extension Change.Plan {
     /// Whether the plan covers a circuit whose row can't be read.
     ///
-    /// A name that is no UTF-8 can't be given back to SQLite: such a row can only be deleted.
+    /// If its name is not UTF-8, no statement can search for it: such a row can only be deleted.
     func takes(_ circuit: UnreadableCircuit) -> Bool {
         self.expectedOfUnreadable == StateChange.forgotten
             || self.expectedOfUnreadable != nil && !circuit.name.unicodeScalars.contains("\u{FFFD}")

@@ -13,9 +13,9 @@ struct Change: Sendable {
     static let options: [Option] = [.all, .reason, .yes, .dryRun, .exact, .asName]
     /// The end of the verbs' descriptions.
     static let details = """
-        More than 1000 circuits are not changed all at once, but in steps, between
-        which services go on. An interrupt ends it after a step, and says how far it
-        came; so does an error.
+        More than 1000 circuits are changed in steps, between which services go on.
+        After an interrupt or an error it stops at the end of a step, and says how many
+        circuits it has changed.
         """
 
     /// The steps of one verb.
@@ -26,19 +26,19 @@ struct Change: Sendable {
         var alwaysAsks = false
         /// The new state of a circuit whose row can't be read; nil if its services must write the row.
         var expectedOfUnreadable: String?
-        /// The new state of a circuit; nil if there is nothing to do.
+        /// The new state of a circuit; nil if the circuit needs no change.
         var expected: (InspectedCircuit) -> String?
         /// The end of the hold that a circuit gets at this time.
         var holdEnd: (Date) -> Date? = { _ in nil }
         /// The text after a circuit's new state.
         var note: (StateChange) -> String = { _ in "" }
-        /// The members of JSON beside the states.
+        /// The members of the JSON in addition to the states.
         var members: (StateChange) -> [String: JSONValue] = { _ in [:] }
-        /// Says that the change ends a hold, or several; nil if it ends none, or is meant to.
+        /// A warning that the change ends one hold or several; nil if it ends none, or is meant to.
         var endsHolds: (one: String, several: String)?
         /// The message if none of the circuits needs a change.
         var nothingToDo = ""
-        /// Whether a circuit that a live worker has registered is a failure, before anybody is asked.
+        /// Whether the verb fails, before it asks, if a living worker has registered one of the circuits.
         var refusesUsed = false
         var begin:
             (CircuitStore, [CircuitSelector], OperatorAction.HoldCheck?) throws(BreakerStoreError) -> BatchedCommand
@@ -64,13 +64,13 @@ struct Change: Sendable {
         self.isDryRun = arguments.has(.dryRun)
     }
 
-    /// Carries out the plan, unless the operator says no.
+    /// Carries out the plan, unless the operator declines.
     func run(_ plan: Plan, in context: Context) throws(Failure) -> ExitCode {
         let found = try self.selection.gather(
             into: Planned(by: context.who), countingWorkers: plan.refusesUsed, in: context
         ) { $0.add($1, plan) }
         if plan.refusesUsed, let failure = found.value.failure(found.unreadable, plan) { throw failure }
-        // Unreadable rows that a pattern finds do not stop the change of the others; a named one does.
+        // Unreadable rows that a pattern finds do not stop the change of the others; one that is named does.
         let passedOver = Unreadable(found.unreadable.filter { !plan.takes($0) })
         let named = Unreadable(passedOver.circuits.filter(\.isNamed))
         if let failure = named.failure { throw failure }
@@ -84,21 +84,21 @@ struct Change: Sendable {
             for line in holds.lines { context.console.writeError("\(line)\n") }
             self.report(planned, plan, passedOver, found.live, in: context)
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
-            return passedOver.tell(in: context)
+            return passedOver.report(in: context)
         }
         let isAsked = (found.isBroad || plan.alwaysAsks || !holds.isEmpty) && !self.isConfirmed
         if isAsked, try !self.ask(plan, planned, holds, isBroad: found.isBroad || plan.alwaysAsks, in: context) {
             context.console.writeError("nothing was changed\n")
             return .declined
         }
-        // Only confirmed circuits are changed, not those that came since.
+        // Only confirmed circuits are changed, not those that were created since.
         let selectors =
             isAsked ? planned.map { .namedIfPresent($0.name) } : self.selection.selectors ?? [.pattern("*")]
         let made = try MadeChanges(plan, on: selectors, self.isConfirmed ? nil : holds.check, in: context)
-        // Another operator was faster.
+        // Another operator has changed them first.
         if made.changes.isEmpty { context.console.writeError(plan.nothingToDo) }
         self.report(made.changes, plan, passedOver, found.live, in: context)
-        let code = passedOver.tell(in: context)
+        let code = passedOver.report(in: context)
         if let failure = made.failure { throw failure }
         return code
     }
@@ -112,8 +112,8 @@ struct Change: Sendable {
             let held = holds.lines.first.map { "\($0); " } ?? ""
             throw Failure(
                 .usage,
-                "\(held)\(plan.question) \(count) needs a yes, and there is no terminal to ask on",
-                hint: "give --yes to do it unasked, or --dry-run to see what it would change"
+                "\(held)\(plan.question) \(count) needs confirmation, and there is no terminal to ask on",
+                hint: "give --yes to confirm, or --dry-run to see what it would change"
             )
         }
         if isBroad {
@@ -121,7 +121,7 @@ struct Change: Sendable {
             var lines = ""
             Self.table(changes, plan) { line in
                 lines += "  \(line)\n"
-                guard lines.utf8.count > Self.pieceOfTalk else { return }
+                guard lines.utf8.count > Self.previewPiece else { return }
                 context.console.writeError(lines)
                 lines = ""
             }
@@ -129,10 +129,10 @@ struct Change: Sendable {
         }
         for line in holds.lines { context.console.writeError("\(line)\n") }
         if let warning { context.console.writeError("\(warning) ") }
-        // The count again, because the first lines of many may have left the screen.
+        // Repeats the count, because the first of many lines may have left the screen.
         context.console.writeError(changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] ")
         let answer = context.console.readLine()
-        // The end of the input leaves the cursor behind the question.
+        // If the input has ended, the cursor is still behind the question.
         if answer == nil { context.console.writeError("\n") }
         return ["y", "yes"].contains(answer?.lowercased())
     }
@@ -146,12 +146,12 @@ struct Change: Sendable {
             values, isDryRun: self.isDryRun, unreadable: passedOver.names, degraded: live.seen, context.console.write)
     }
 
-    /// A longer name moves its own arrow only.
+    /// The column of the arrows; a longer name moves only its own arrow.
     private static let widestName = 40
     /// How many bytes of a preview are written at once.
-    private static let pieceOfTalk = 65_536
+    private static let previewPiece = 65_536
 
-    /// Passes a line for each circuit to `body`, the arrows below each other.
+    /// Passes a line for each circuit to `body`, with the arrows in one column.
     private static func table(_ changes: [StateChange], _ plan: Plan, _ body: (String) -> Void) {
         let widths = changes.lazy.map(\.name.escaped.displayWidth).filter { $0 <= Self.widestName }
         let width = widths.max() ?? 0

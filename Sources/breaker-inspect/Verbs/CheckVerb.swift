@@ -2,7 +2,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `check`: reports by its exit code whether all is well.
+/// `check`: reports by its exit code whether all circuits are closed.
 struct CheckVerb: Verb {
     static let name = "check"
     static let synopsis = "[PATTERN…]"
@@ -12,10 +12,10 @@ struct CheckVerb: Verb {
         Prints a line for each circuit that is not closed.
         One that is held closed is not closed either: nothing is counted. One that
         only observes refuses nothing and counts as closed, unless it is held.
-        A name or pattern that fits no circuit ends with 4; a circuit whose row can't
-        be read ends with 1, if no other one is known not to be closed.
+        If a name or pattern matches no circuit it exits with 4; if a circuit's row
+        can't be read, with 1, unless another circuit is known not to be closed.
         If all are closed, but a live worker can't use the file and so guards its
-        circuits in memory, it ends with 6, and says so.
+        circuits in memory, it exits with 6, and says so.
         """
     static let options: [Option] = [.exact]
 
@@ -31,11 +31,11 @@ struct CheckVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        // A pattern that matches nothing any longer would pass forever.
+        // A check of a pattern that no longer matches anything would always pass.
         if self.patterns.count > 1 {
-            for pattern in self.patterns { try Self.require(Self.look(for: pattern, in: context), by: pattern) }
+            for pattern in self.patterns { try Self.require(Self.read(pattern, in: context), by: pattern) }
         }
-        let found = try Self.look(for: self.selection, in: context)
+        let found = try Self.read(self.selection, in: context)
         if !self.patterns.isEmpty { try Self.require(found, by: self.selection) }
         let unreadable = Unreadable(found.unreadable)
         let notClosed = found.value.notClosed.sorted {
@@ -55,15 +55,15 @@ struct CheckVerb: Verb {
             }
         }
         context.warn(of: found.live)
-        let code = unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
+        let code = unreadable.report(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
         return code == .done && !found.live.degraded.isEmpty ? .degraded : code
     }
 
     /// How many circuits there are, and those that are not closed.
     private typealias Checked = (count: Int, notClosed: [InspectedCircuit])
 
-    private static func look(
-        for selection: Selection,
+    private static func read(
+        _ selection: Selection,
         in context: Context
     ) throws(Failure) -> StoreView.Found<Checked> {
         try selection.gather(into: (count: 0, notClosed: []), in: context) { checked, circuit in
@@ -78,7 +78,7 @@ struct CheckVerb: Verb {
         throw Failure(
             .noSuchCircuit,
             String(selection.nothingFound.dropLast()),
-            hint: "'\(Tool.name) list' shows those there are"
+            hint: "'\(Tool.name) list' shows all circuits"
         )
     }
 }

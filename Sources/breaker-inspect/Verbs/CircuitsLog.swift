@@ -10,7 +10,7 @@ import Foundation
 
 /// Writes a list of circuits, then its changes, line by line.
 struct CircuitsLog {
-    /// The values whose change makes a new line; passing time makes none.
+    /// The values whose change causes a new line; passing time alone causes none.
     private struct Line: Equatable {
         var epoch: Int64
         var standing: Standing
@@ -28,8 +28,8 @@ struct CircuitsLog {
     private let filter: CircuitFilter
     private let context: Context
     private var table = Table.circuits()
-    /// The values last written, by the bytes of the name.
-    private var told: [[UInt8]: Line] = [:]
+    /// The values last written, by the bytes of the circuit's name.
+    private var shown: [[UInt8]: Line] = [:]
     /// The workers that could not use the file when that was last written.
     private var degraded: Set<Int64> = []
 
@@ -41,7 +41,7 @@ struct CircuitsLog {
     mutating func begin(with circuits: [InspectedCircuit], _ unreadable: Unreadable, _ live: LiveWorkers?) {
         var list = JSONList()
         for circuit in circuits where self.filter.admits(circuit.snapshot) {
-            self.told[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
+            self.shown[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
             if self.context.isJSON {
                 list.append(circuit.seen)
             } else {
@@ -57,19 +57,19 @@ struct CircuitsLog {
         }
     }
 
-    /// Adds a line for each circuit that has changed, and for each that is gone.
+    /// Adds a line for each circuit that has changed or was forgotten.
     mutating func append(changesTo circuits: [InspectedCircuit], _ unreadable: Unreadable, _ live: LiveWorkers?) {
         self.reportChange(of: live)
-        var gone = self.told
+        var gone = self.shown
         for circuit in unreadable.circuits { gone[Array(circuit.name.utf8)] = nil }
         for circuit in circuits {
             let key = Array(circuit.snapshot.name.utf8)
             gone[key] = nil
             let line = Line(circuit.snapshot)
             let isWanted = self.filter.admits(circuit.snapshot)
-            // A circuit that the filter no longer admits is written once more.
-            guard self.told[key] != line, isWanted || self.told[key] != nil else { continue }
-            self.told[key] = isWanted ? line : nil
+            // A circuit that no longer matches the filter is written once more.
+            guard self.shown[key] != line, isWanted || self.shown[key] != nil else { continue }
+            self.shown[key] = isWanted ? line : nil
             if self.context.isJSON {
                 self.context.console.write(JSONDocument.changed(circuit.seen, degraded: live?.seen))
             } else {
@@ -77,7 +77,7 @@ struct CircuitsLog {
             }
         }
         for key in gone.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            self.told[key] = nil
+            self.shown[key] = nil
             let name = String(decoding: key, as: UTF8.self)
             if self.context.isJSON {
                 self.context.console.write(JSONDocument.forgotten(name, degraded: live?.seen))
@@ -88,7 +88,7 @@ struct CircuitsLog {
         if !self.context.isJSON { self.writeTable(withHeading: false) }
     }
 
-    /// Writes which workers can't use the file, if other ones could not when that was last written.
+    /// Writes which workers can't use the file, if these have changed since they were last written.
     private mutating func reportChange(of live: LiveWorkers?) {
         let degraded = Self.ids(live)
         guard let live, degraded != self.degraded else { return }

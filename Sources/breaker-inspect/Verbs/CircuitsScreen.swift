@@ -10,7 +10,7 @@ import Foundation
 
 /// The screen of `list --watch`: a headline, as many circuits as fit, and the number of the others.
 ///
-/// Only the circuits that are shown become rows: there may be very many others.
+/// Makes rows only of the circuits that are shown: there may be very many others.
 struct CircuitsScreen {
     let filter: CircuitFilter
     let path: String
@@ -24,8 +24,8 @@ struct CircuitsScreen {
     ///
     /// - Parameters:
     ///   - circuits: the circuits; nil if they were never read.
-    ///   - trouble: why something can't be read, if so.
-    ///   - nothing: the line if no circuit is wanted.
+    ///   - trouble: why something can't be read; nil if all can.
+    ///   - nothing: the line if there is no circuit to show.
     ///   - now: the wall clock's time.
     func lines(
         _ circuits: StoreImage.Moment?, _ trouble: Failure?, orNothing nothing: String, at now: Date
@@ -37,18 +37,18 @@ struct CircuitsScreen {
                 rows[Int(standing.urgency)].append(index)
             }
         }
-        var tally = StateCounts()
-        for (urgency, indices) in rows.enumerated() { tally.add(UInt8(urgency), indices.count) }
+        var states = StateCounts()
+        for (urgency, indices) in rows.enumerated() { states.add(UInt8(urgency), indices.count) }
         var lines = [
-            self.headline(tally, circuits?.live, now)
+            self.headline(states, circuits?.live, now)
         ]
         for text in [trouble?.message, self.linkTrouble, circuits?.live.notice].compactMap(\.self) {
             lines.append(self.style.paint(self.cut(text), .bad) + "\n")
         }
-        guard let circuits, tally.total > 0 else { return lines + [nothing] }
+        guard let circuits, states.total > 0 else { return lines + [nothing] }
         let room = self.height.map { max(0, $0 - lines.count) } ?? .max
         // A row takes one line or two.
-        var count = min(tally.total, room)
+        var count = min(states.total, room)
         while true {
             let shown = self.table(of: circuits, rows, atMost: count)
             if shown.count <= room || count == 0 { return lines + shown }
@@ -73,11 +73,11 @@ struct CircuitsScreen {
         return lines
     }
 
-    private func headline(_ tally: StateCounts, _ live: LiveWorkers?, _ now: Date) -> String {
+    private func headline(_ states: StateCounts, _ live: LiveWorkers?, _ now: Date) -> String {
         let none = live?.count == 0 ? ", no live worker" : ""
         let degraded = live?.degraded.count ?? 0
         let workers = degraded == 0 ? none : ", \(degraded.counted("worker")) degraded"
-        let rest = "\(now.readable.suffix(9))  \(tally.sum)\(workers)"
+        let rest = "\(now.readable.suffix(9))  \(states.sum)\(workers)"
         let path = self.path.escaped
         let room = self.width.map { $0 - rest.displayWidth - 2 } ?? .max
         let line = room > 1 ? "\(path.cutInside(to: room))  \(rest)" : self.cut(rest)

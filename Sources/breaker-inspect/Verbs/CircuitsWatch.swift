@@ -7,7 +7,7 @@ struct CircuitsWatch {
     private let selection: Selection
     private let context: Context
     private var image: StoreImage?
-    /// Why the last reading found no circuits.
+    /// Why the last read found no circuits.
     private(set) var trouble: Failure?
 
     init(_ watch: ChangeWatch, _ selection: Selection, in context: Context) {
@@ -16,9 +16,9 @@ struct CircuitsWatch {
         self.context = context
     }
 
-    /// Reads the circuits if the file has changed; changes by time alone need no reading.
+    /// Reads the circuits if the file has changed; changes by time alone need no read.
     ///
-    /// After an error of the store, the circuits of the last reading stay; after a missing name, they are gone.
+    /// After an error of the store, the circuits of the last read stay; after a missing name, they are dropped.
     mutating func refresh() throws(Failure) {
         let selection = self.selection
         let found: Outcome<StoreImage>?
@@ -33,7 +33,7 @@ struct CircuitsWatch {
         case nil: if let trouble = self.trouble { throw trouble }
         case .success(let image): (self.image, self.trouble) = (image, nil)
         case .failure(let failure):
-            // This stays until a reading of a changed file.
+            // This stays until a changed file is read.
             (self.image, self.trouble) = (nil, failure)
             throw failure
         }
@@ -45,15 +45,15 @@ struct CircuitsWatch {
         return self.lastCircuits
     }
 
-    /// The circuits that the last reading could not read.
+    /// The circuits whose rows the last read could not read.
     var unreadable: Unreadable { Unreadable(self.image?.unreadable ?? []) }
 
-    /// The circuits of the last reading, as of now.
+    /// The circuits of the last read, as of now.
     var lastCircuits: [InspectedCircuit] { self.image?.circuits() ?? [] }
 
     /// The workers now; nil if nothing was read.
     var live: LiveWorkers? { self.image?.liveWorkers() }
 
-    /// The same, each made when it is used; nil if nothing was read.
+    /// The same circuits, each computed on demand; nil if nothing was read.
     var lastMoment: StoreImage.Moment? { self.image?.now() }
 }

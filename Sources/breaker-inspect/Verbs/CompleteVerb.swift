@@ -1,12 +1,12 @@
 import BreakerTool
 
-/// `complete`: answers the scripts of `completions` at each Tab; the help does not list it.
+/// `complete`: prints the completions that the scripts of `completions` ask for; the help does not list it.
 ///
 /// After any error it prints nothing; it changes nothing.
 struct CompleteVerb: Verb {
     static let name = "complete"
     static let synopsis = "SHELL -- WORD…"
-    static let summary = "tell a shell what may stand on the command line"
+    static let summary = "print what may follow on a command line, for a shell"
     static let details = ""
     static let options: [Option] = []
 

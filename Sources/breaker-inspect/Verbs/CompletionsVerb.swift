@@ -4,7 +4,7 @@ import BreakerTool
 struct CompletionsVerb: Verb {
     static let name = "completions"
     static let synopsis = "(bash|zsh|fish)"
-    static let summary = "print what makes a shell complete verbs, options and circuits"
+    static let summary = "print a script by which a shell completes verbs, options and circuits"
     static let details = """
         For this session: source <(breaker-inspect completions bash), the same with
         zsh, or in fish: breaker-inspect completions fish | source. 'make install' and

@@ -19,10 +19,10 @@ struct DoctorVerb: Verb {
         let findings = try Self.findings(&live, in: context)
         let wrong = findings.count { $0.status == .wrong }
         if context.isJSON {
-            let told = findings.map {
+            let shown = findings.map {
                 (check: $0.check, status: $0.status.rawValue, finding: $0.finding, advice: $0.advice)
             }
-            context.console.write(JSONDocument.findings(told, isHealthy: wrong == 0, degraded: live?.seen))
+            context.console.write(JSONDocument.findings(shown, isHealthy: wrong == 0, degraded: live?.seen))
         } else {
             Self.print(findings, in: context)
             let verdict =
@@ -59,7 +59,7 @@ struct DoctorVerb: Verb {
             findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
             if let link = files.link(at: context.now) { findings.append(link) }
         } catch {
-            // Damage and foreign tables are findings; other errors are reported as everywhere.
+            // Damage and foreign tables are findings; other errors end the verb, as in all verbs.
             switch error.code {
             case .corrupt: findings += [.damaged(error.message.escaped), ContentChecks.sqlite]
             case .foreignSchema:

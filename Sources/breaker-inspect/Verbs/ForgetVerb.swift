@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTool
 
-/// `forget`: deletes circuits that no service uses any more.
+/// `forget`: deletes circuits that no service uses any longer.
 struct ForgetVerb: Verb {
     static let name = "forget"
     static let synopsis = "(NAME|PATTERN…)"
@@ -9,8 +9,8 @@ struct ForgetVerb: Verb {
     static let summary = "delete circuits that no service uses; their history stays"
     static let details = """
         Shows what it would delete, and asks. Refuses while a live worker has one of
-        them registered; with --force it goes all the same, and the worker registers
-        it anew at its next call.
+        them registered; with --force it deletes it all the same, and the worker
+        registers it again at its next call.
         """ + "\n" + Change.details
     static let force = Option("force", help: "delete also what live workers have registered")
     static let options: [Option] = [Self.force] + Change.options.filter { $0 != .all }

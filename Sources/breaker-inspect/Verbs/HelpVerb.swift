@@ -7,7 +7,7 @@ struct HelpVerb: Verb {
     static let name = "help"
     static let synopsis = "[VERB]"
     static let operands: [Operand] = [.one(.verb)]
-    static let summary = "tell about the tool, or about one verb"
+    static let summary = "show help for the tool, or for one verb"
     static let details = ""
     static let options: [Option] = [HelpTopic.man(Tool.name)]
 

@@ -4,10 +4,10 @@ import BreakerTool
 
 /// `history --follow`: past events, then new ones.
 extension HistoryVerb {
-    /// How soon an event is printed.
+    /// How often the file is checked for new events.
     private static let interval = Duration.milliseconds(200)
 
-    /// Works until no process reads the output; a signal ends the process.
+    /// Follows the history until no process reads the output; a signal ends the process.
     func follow(in context: Context) throws(Failure) -> ExitCode {
         try context.watching { (watch) throws(Failure) in
             var (last, table) = try self.begin(watch, in: context)
@@ -31,7 +31,7 @@ extension HistoryVerb {
                     }
                     trouble = nil
                 } catch {
-                    // Reported once, as long as it lasts.
+                    // A lasting error is reported once.
                     if error.message != trouble?.message {
                         context.console.writeError("\(Tool.name): \(error.message)\n")
                     }
@@ -42,7 +42,7 @@ extension HistoryVerb {
         }
     }
 
-    /// Prints past events; returns the number of the last event of all.
+    /// Prints past events; returns the id of the file's last event.
     private func begin(_ watch: ChangeWatch, in context: Context) throws(Failure) -> (Int64, Table) {
         let found: (events: Outcome<[CircuitEvent]>, newest: Int64, live: LiveWorkers)?
         do throws(BreakerStoreError) {
@@ -58,19 +58,19 @@ extension HistoryVerb {
         return (found?.newest ?? 0, self.report(try found?.events.get() ?? [], found?.live, in: context))
     }
 
-    /// The events after the event of number `last`, and the workers then; none where the file has not changed.
+    /// The events after the event with the id `last`, and the workers; none if the file has not changed.
     private static func events(
         _ watch: ChangeWatch,
         after last: inout Int64,
         in context: Context
     ) throws(Failure) -> (events: [CircuitEvent], live: LiveWorkers?) {
-        let told = last
+        let shown = last
         let found: (events: [CircuitEvent], newest: Int64, live: LiveWorkers)?
         do throws(BreakerStoreError) {
             found = try watch.inspectIfChanged { (inspection, isAnotherFile) throws(BreakerStoreError) in
-                // Another file counts its events from the beginning.
+                // The ids of another file's events begin at 1.
                 (
-                    try inspection.history(after: isAnotherFile ? 0 : told), try inspection.newestEvent(),
+                    try inspection.history(after: isAnotherFile ? 0 : shown), try inspection.newestEvent(),
                     try inspection.liveWorkers()
                 )
             }

@@ -16,16 +16,16 @@ struct HistoryVerb: Verb {
     static let summary = "show what happened to one circuit or to all, oldest first"
     static let details = """
         Shows the newest 100 events, or all since --since. A DURATION is such as 90s,
-        15m, 1.5h or 2d. --after goes on behind an event, by the id that --json tells:
-        with the oldest 100 of those that came later. A file that has not reached that
-        id has taken the other's place: then with its oldest events.
+        15m, 1.5h or 2d. --after shows the oldest 100 events after the one with this id,
+        which --json prints. If the file has not reached that id, it has replaced the
+        file that the id is from: then it shows the file's oldest events.
         A failed probe is one line, which --limit counts as one; for --json it counts
         both of its events.
         """
-    static let since = Option("since", "DURATION", help: "only what happened so long ago or later")
+    static let since = Option("since", "DURATION", help: "only events of this long ago or later")
     static let limit = Option("limit", "N", help: "the newest N at most; with --after the oldest N")
-    static let after = Option("after", "ID", help: "only what came after this event, the oldest of that first")
-    static let follow = Option("follow", help: "go on with what happens from now on, until Ctrl-C")
+    static let after = Option("after", "ID", help: "only events after this one, the oldest first")
+    static let follow = Option("follow", help: "then print new events as they happen, until Ctrl-C")
     static let options: [Option] = [Self.since, Self.after, Self.limit, Self.follow]
 
     private static let usualLimit = 100
@@ -84,7 +84,7 @@ struct HistoryVerb: Verb {
         return .done
     }
 
-    /// The wanted events, oldest first; enough of them for the wanted lines.
+    /// The wanted events, oldest first; enough for the wanted number of lines.
     func wanted(
         in inspection: StoreView, asJSON isJSON: Bool
     ) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
@@ -95,7 +95,7 @@ struct HistoryVerb: Verb {
             } else {
                 Array(try inspection.history(of: self.circuit, limit: limit).reversed())
             }
-        // The history of a circuit outlives it, so only a name without events is wrong.
+        // The history of a circuit outlives the circuit, so only a name without events is wrong.
         if events.isEmpty, let circuit = self.circuit, try !inspection.hasCircuit(circuit),
             try inspection.history(of: circuit, limit: 1).isEmpty,
             case .failure(let failure) = try Selection(name: circuit).one(in: inspection)
@@ -120,8 +120,8 @@ struct HistoryVerb: Verb {
 
     /// Prints events; returns the table for later events.
     func report(_ events: [CircuitEvent], _ live: LiveWorkers?, in context: Context) -> Table {
-        let told = EventLine.all(events)
-        let lines = self.after == nil ? told.suffix(self.limit) : told.prefix(self.limit)
+        let shown = EventLine.all(events)
+        let lines = self.after == nil ? shown.suffix(self.limit) : shown.prefix(self.limit)
         let table = Table.events(Array(lines), namingCircuits: self.circuit == nil, mayGrow: self.follows)
         if context.isJSON {
             context.console.write(JSONDocument.history(events, degraded: live?.seen))

@@ -15,7 +15,7 @@ struct HoldVerb: Verb {
     static let operands: [Operand] = [.one(.words(Self.words)), .many(.circuit)]
     static let summary = "refuse all calls, or let all through"
     static let details = """
-        A hold counts until it is released, reset, or its time is over; it survives
+        A hold lasts until it is released or reset, or its time is over; it survives
         restarts.
         What a pattern matches, or --all, is shown first, and you are asked, as before
         another operator's hold is replaced.

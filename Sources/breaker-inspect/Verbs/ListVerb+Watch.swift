@@ -7,13 +7,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `list --watch`: the list, again and again.
+/// `list --watch`: a list that is updated.
 extension ListVerb {
-    /// Works until no process reads the output; a signal ends the process.
+    /// Watches until no process reads the output; a signal ends the process.
     func watch(every interval: Duration, in context: Context) throws(Failure) -> ExitCode {
         try context.watching { (watch) throws(Failure) in
             var circuits = CircuitsWatch(watch, self.selection, in: context)
-            // An error of the first reading is reported as everywhere.
+            // An error of the first read ends the verb, as in all verbs.
             try circuits.refresh()
             if context.console.outputIsTerminal, !context.isJSON {
                 try self.redraw(&circuits, every: interval, in: context)
@@ -43,12 +43,12 @@ extension ListVerb {
             case .disturbed: frame.forget()
             case .nobodyReads: return
             }
-            trouble = Self.look(&watch)
+            trouble = Self.refresh(&watch)
         }
     }
 
-    /// Reads changes; returns which circuits can't be read, or why there is nothing newer.
-    private static func look(_ watch: inout CircuitsWatch) -> Failure? {
+    /// Reads changes; returns the failure for circuits that can't be read, or for an error of the read.
+    private static func refresh(_ watch: inout CircuitsWatch) -> Failure? {
         do throws(Failure) {
             try watch.refresh()
             return watch.unreadable.failure
@@ -64,8 +64,8 @@ extension ListVerb {
         log.begin(with: watch.lastCircuits, watch.unreadable, watch.live)
         var trouble: Failure?
         while true {
-            let newTrouble = Self.look(&watch)
-            // Reported once, as long as it lasts.
+            let newTrouble = Self.refresh(&watch)
+            // A lasting error is reported once.
             if let newTrouble, newTrouble.message != trouble?.message {
                 context.console.writeError("\(Tool.name): \(newTrouble.message)\n")
             }

@@ -12,9 +12,9 @@ struct ListVerb: Verb {
         A PATTERN is a circuit's name, or a text with *, ? or [ in it that names match.
         A STATE is open, held-open, half-open, held-closed or closed.
         OUTAGE is how long ago the circuit tripped first, SINCE how long it has been in
-        its state. FAILURES are those that count, or that have tripped the circuit, of
-        those that it takes; under a rule about a share of the calls, those within its
-        window, of the calls there, as CALLS/S and FAILED-% tell. A circuit marked
+        its state. FAILURES are those that count now, or that tripped the circuit, and
+        how many trip it; under a failure-rate rule they are those of the calls within
+        its window, from which CALLS/S and FAILED-% are, too. A circuit marked
         (observing) refuses nothing, whatever its state is.
         A terminal shows the columns that it has room for. A name is never cut: one
         that has no room beside the others has a line of its own.
@@ -25,7 +25,7 @@ struct ListVerb: Verb {
         "watch", "SECONDS", isValueOptional: true, help: "show it again every second, or at that interval")
     static let options: [Option] = [.state, .group, Self.watch, .exact]
 
-    static let nothingWanted = "no circuit is of that state and group\n"
+    static let nothingWanted = "no circuit has that state and group\n"
 
     let selection: Selection
     let filter: CircuitFilter
@@ -50,33 +50,33 @@ struct ListVerb: Verb {
         if let interval = self.interval { return try self.watch(every: interval, in: context) }
         let unreadable = context.isJSON ? try self.printJSON(in: context) : try self.printTable(in: context)
         if !context.isJSON, let trouble = try context.linkTrouble { context.console.writeError("\(trouble)\n") }
-        return unreadable.tell(in: context)
+        return unreadable.report(in: context)
     }
 
     /// Prints the circuits for people.
     ///
     /// - Returns: the circuits that could not be shown.
     private func printTable(in context: Context) throws(Failure) -> Unreadable {
-        // There may be very many circuits: each becomes text as soon as it is read.
+        // Each circuit becomes text as soon as it is read, because there may be very many.
         let found = try self.selection.gather(
-            into: (table: Table.circuits(), tally: StateCounts(), count: 0), countingWorkers: false, in: context
+            into: (table: Table.circuits(), states: StateCounts(), count: 0), countingWorkers: false, in: context
         ) { found, circuit in
             found.count += 1
             guard self.filter.admits(circuit.snapshot) else { return }
             found.table.append(circuit)
-            found.tally.add(circuit.snapshot.standing.urgency)
+            found.states.add(circuit.snapshot.standing.urgency)
         }
-        let (table, tally, count) = found.value
+        let (table, states, count) = found.value
         if !table.isEmpty {
             var lines = 0
             table.forEachLine(width: context.console.width, context.style) {
                 context.console.write($0)
                 lines += 1
             }
-            // The shell's prompt takes a line, too: the first rows have left the screen.
+            // With the shell's prompt, the output is longer than the screen: the first rows are no longer visible.
             if let height = context.console.height, lines + 1 > height {
-                let isCalm = tally.text == StateCounts.calm
-                context.console.write("\(tally.sum)\(isCalm ? "" : " (above)")\n")
+                let isCalm = states.text == StateCounts.calm
+                context.console.write("\(states.sum)\(isCalm ? "" : " (above)")\n")
             }
         } else if count > 0 || found.unreadable.isEmpty {
             context.console.writeError(count > 0 ? Self.nothingWanted : self.selection.nothingFound)

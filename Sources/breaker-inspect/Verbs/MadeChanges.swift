@@ -3,7 +3,7 @@ import BreakerTool
 
 /// The changes that a command has made, and why it ended before its last circuit.
 struct MadeChanges {
-    /// By name.
+    /// The changes, by name.
     private(set) var changes: [StateChange] = []
     /// Why not all circuits were changed: an interrupt, or an error after some of them.
     private(set) var failure: Failure?
@@ -19,11 +19,11 @@ struct MadeChanges {
             do throws(BreakerStoreError) {
                 try made.run(plan.begin(store, selectors, check), in: context)
             } catch {
-                // The circuit was there, unused or not held, when it was looked up.
+                // When the circuit was found, it existed, and was unused or not held.
                 let isHeld = error.code == .inUse && plan.endsHolds != nil
                 let failure =
                     isHeld
-                    ? .heldMeanwhile(error.message, doing: plan.question)
+                    ? .newlyHeld(error.message, doing: plan.question)
                     : Failure(changed: error, doing: plan.question)
                 if made.reached == 0 {
                     guard let failure else { throw error }
@@ -42,7 +42,7 @@ struct MadeChanges {
     private mutating func run(_ command: BatchedCommand, in context: Context) throws(BreakerStoreError) {
         self.count = command.count
         guard self.count > BatchedCommand.largestBatch else {
-            // One transaction: it is committed or not, whenever the process ends.
+            // One transaction needs no deferred interrupts: it is committed or not, whenever the process ends.
             _ = try self.runBatches(command) { _ in true }
             return
         }
@@ -61,10 +61,10 @@ struct MadeChanges {
         self.failure = Failure(
             .interrupted,
             "interrupted after \(self.reached) of \(self.count) circuits; the others are as they were",
-            hint: "give the command again to change the others, too")
+            hint: "run the command again to change the others, too")
     }
 
-    /// Changes batch after batch, as long as `goesOn` returns true for the number of circuits so far.
+    /// Changes batch after batch, while `goesOn` returns true for the number of circuits so far.
     private mutating func runBatches(
         _ command: BatchedCommand, _ goesOn: (Int) -> Bool
     ) throws(BreakerStoreError) {
@@ -87,16 +87,16 @@ extension Failure {
         }
     }
 
-    /// Another operator has put on a hold since the circuits were looked up.
-    fileprivate static func heldMeanwhile(_ reason: String, doing question: String) -> Failure {
-        Failure(.failed, "cannot \(question): \(reason)", hint: "do it again: then you are asked about that hold")
+    /// The failure if another operator has set a hold since the circuits were found.
+    fileprivate static func newlyHeld(_ reason: String, doing question: String) -> Failure {
+        Failure(.failed, "cannot \(question): \(reason)", hint: "run it again: then you are asked about that hold")
     }
 
     static func inUse(_ reason: String, doing question: String) -> Failure {
         Failure(
             .failed,
             "cannot \(question): \(reason)",
-            hint: "end the services that use it first, or give --force: they register it anew at their next call"
+            hint: "stop the services that use it first, or give --force: they register it again at their next call"
         )
     }
 }

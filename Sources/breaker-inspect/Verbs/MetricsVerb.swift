@@ -9,39 +9,39 @@ struct MetricsVerb: Verb {
     static let details = """
         --store may be given several times, and as NAME=PATH: then the label 'store' of
         all series is NAME, else the PATH. A store that can't be read has
-        breaker_store_up 0 and no other series; the others are told all the same.
+        breaker_store_up 0 and no other series; other stores are printed all the same.
         With --output the file is replaced in one step, as a node exporter's directory
-        for text files needs it; its name ends with .prom there.
-        Of very many circuits those that refuse calls come first.
+        for text files needs it; its name must end with .prom there.
+        If there are too many circuits, those that refuse calls come first.
         """
     static let output = Option("output", "FILE", .file, help: "write into FILE instead of the standard output")
-    static let mostCircuits = Option(
-        "max-circuits", "N", help: "at most so many circuits of each store (2,000)")
-    static let options: [Option] = [Self.output, Self.mostCircuits]
+    static let maxCircuits = Option(
+        "max-circuits", "N", help: "at most N circuits of each store; 2,000 by default")
+    static let options: [Option] = [Self.output, Self.maxCircuits]
     static let refusedOptions: [Option] = [.json]
 
     private static let usualCircuits = 2_000
 
     private let stores: [(name: String, path: String)]
-    private let mostCircuits: Int
+    private let maxCircuits: Int
     private let output: String?
 
     init(_ arguments: Arguments) throws(Failure) {
         guard arguments.operands.isEmpty else {
-            throw .usage("'metrics' takes no names: it tells of all circuits", verb: Self.name)
+            throw .usage("'metrics' takes no names: it prints all circuits", verb: Self.name)
         }
         guard !arguments.has(.json) else {
-            throw .usage("'metrics' has a format of its own", hint: "'\(Tool.name) list --json' tells of all circuits")
+            throw .usage("'metrics' has a format of its own", hint: "'\(Tool.name) list --json' prints all circuits")
         }
-        var most = Self.usualCircuits
-        if let text = arguments[Self.mostCircuits] {
+        var maxCircuits = Self.usualCircuits
+        if let text = arguments[Self.maxCircuits] {
             guard let number = Int(text), (0...1_000_000).contains(number) else {
                 throw .usage(
                     "option '--max-circuits' takes a number up to 1000000, not \(text.quoted)", verb: Self.name)
             }
-            most = number
+            maxCircuits = number
         }
-        self.mostCircuits = most
+        self.maxCircuits = maxCircuits
         self.output = arguments[Self.output]
         self.stores = try Self.stores(arguments.all(.store))
     }
@@ -68,12 +68,12 @@ struct MetricsVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         let path = self.stores.isEmpty ? try context.path() : ""
         let stores = self.stores.isEmpty ? [(name: path, path: path)] : self.stores
-        var told: [StoreMetrics] = []
+        var shown: [StoreMetrics] = []
         var code = ExitCode.done
         for store in stores {
             var metrics = StoreMetrics(name: store.name)
             do throws(Failure) {
-                try metrics.read(atMost: self.mostCircuits, in: context.on(store.path))
+                try metrics.read(atMost: self.maxCircuits, in: context.on(store.path))
             } catch {
                 context.console.writeError(error)
                 if code == .done { code = error.code }
@@ -81,11 +81,11 @@ struct MetricsVerb: Verb {
             if let contents = metrics.contents, contents.leftOut > 0 {
                 context.console.writeError(
                     "\(Tool.name): \(contents.leftOut) circuits of \(store.name.quoted) are left out\n"
-                        + "hint: --max-circuits \(contents.leftOut + contents.circuits.count) tells of all\n")
+                        + "hint: --max-circuits \(contents.leftOut + contents.circuits.count) prints all\n")
             }
-            told.append(metrics)
+            shown.append(metrics)
         }
-        let text = MetricsText(stores: told)
+        let text = MetricsText(stores: shown)
         if let output = self.output {
             // The collector runs as another user.
             try FileReplacement.write(output, mode: 0o644, butNot: stores.map(\.path)) { (write) throws(Failure) in

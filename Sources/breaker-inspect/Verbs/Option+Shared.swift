@@ -1,8 +1,8 @@
 import BreakerTool
 
-/// The options of every verb, beside those of every program.
+/// The options of every verb of this tool, in addition to those of every program.
 extension Option {
-    static let store = Option("store", "PATH", .file, help: "the store's file; without it BREAKER_STORE names it")
+    static let store = Option("store", "PATH", .file, help: "the store's file; by default the one in BREAKER_STORE")
     static let version = Option("version", help: "print the versions of the tool, the schema and SQLite")
 }
 
@@ -10,10 +10,10 @@ extension Option {
 extension Option {
     static let exact = Option("exact", help: "take arguments as names, never as patterns")
     static let all = Option("all", help: "all circuits of the store")
-    static let reason = Option("reason", "TEXT", help: "why; it stands in the history")
+    static let reason = Option("reason", "TEXT", help: "why, for the history")
     static let yes = Option("yes", help: "don't ask")
-    static let dryRun = Option("dry-run", help: "tell what would change, and change nothing")
-    static let asName = Option("as", "NAME", help: "who does it; without it your login name")
+    static let dryRun = Option("dry-run", help: "show what would change, and change nothing")
+    static let asName = Option("as", "NAME", help: "who does it; by default your login name")
     static let state = Option(
         "state", "STATES", .wordList(StateChoice.allCases.map(\.rawValue)),
         help: "only these, of open, half-open, closed, held: open,held")

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `probe`: lets the probes of open circuits through before their time.
+/// `probe`: makes open circuits admit probes before these are due.
 struct ProbeVerb: Verb {
     static let name = "probe"
     static let synopsis = "(NAME|PATTERN… | --all)"
@@ -17,7 +17,7 @@ struct ProbeVerb: Verb {
     static let details = """
         An open circuit stays open, and its next call tries the service: if that goes
         well, the circuit closes. A reset would send all traffic at once.
-        A name is done at once; what a pattern matches, or --all, is shown first, and
+        A name is probed at once; what a pattern matches, or --all, is shown first, and
         you are asked.
         Circuits that are closed, held, or let probes through already are left alone.
         """ + "\n" + Change.details
@@ -45,7 +45,7 @@ struct ProbeVerb: Verb {
 }
 
 extension CircuitSnapshot {
-    /// Whether the circuit is open and lets no probe through yet; dates are exact to the microsecond.
+    /// Whether the circuit is open and admits no probe yet; dates are exact to the microsecond.
     fileprivate func waits(at now: Date) -> Bool {
         if case .open(let until) = self.state { until.timeIntervalSince(now) > 0.000_001 } else { false }
     }

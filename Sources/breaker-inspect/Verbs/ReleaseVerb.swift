@@ -2,12 +2,12 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `release`: takes holds off circuits.
+/// `release`: ends the holds of circuits.
 struct ReleaseVerb: Verb {
     static let name = "release"
     static let synopsis = "(NAME|PATTERN… | --all)"
     static let operands: [Operand] = [.many(.circuit)]
-    static let summary = "take holds off circuits, which go on in the state beneath"
+    static let summary = "end holds; the circuits go on in the state beneath"
     static let details = """
         A name is released at once; what a pattern matches, or --all, is shown first,
         and you are asked.

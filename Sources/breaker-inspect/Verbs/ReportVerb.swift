@@ -7,11 +7,10 @@ struct ReportVerb: Verb {
     static let synopsis = "FILE.html"
     static let summary = "write a page about the store, for a ticket after an incident"
     static let details = """
-        The page tells of the circuits, their outages and holds with who and why, their
+        The page shows the circuits, their outages and holds with who and why, their
         calls and rules, the processes and the history. It is one file that needs no
-        network, for the screen and for paper. Of very many circuits the first 1,000
-        are told of, those that refuse calls first, and of the history the newest
-        events.
+        network, for the screen and for paper. It shows at most 1,000 circuits, those
+        that refuse calls first, and the newest events of the history.
         """
     static let force = Option("force", help: "replace the file if there is one")
     static let operands: [Operand] = [.one(.file)]
@@ -39,7 +38,7 @@ struct ReportVerb: Verb {
             try opened.view { (inspection) throws(BreakerStoreError) in try Report(of: inspection, at: store) }
         }
         let page = ReportPage(report: report, host: context.console.hostName, who: context.who)
-        // Like the store itself, the page is not for everybody.
+        // Not readable by all users, like the store itself.
         try FileReplacement.write(self.path, mode: 0o600, mayReplace: self.mayReplace, butNot: [store]) {
             (write) throws(Failure) in
             for part in page.parts { try write(part) }

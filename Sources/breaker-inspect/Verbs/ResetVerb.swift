@@ -11,7 +11,7 @@ struct ResetVerb: Verb {
     static let details = """
         Running services obey at their next call. A name is reset at once, unless
         another operator holds it; what a pattern matches, or --all, is shown first,
-        and you are asked, as before another operator's hold is taken off. Patterns
+        and you are asked, as before another operator's hold is ended. Patterns
         hold *, ? or [ as in a shell; quote them.
         """ + "\n" + Change.details
     static let options = Change.options
@@ -27,7 +27,7 @@ struct ResetVerb: Verb {
             question: "reset",
             expectedOfUnreadable: StateWord.closed.rawValue,
             expected: { _ in StateWord.closed.rawValue },
-            endsHolds: (one: "A reset takes that hold off.", several: "A reset takes these holds off."),
+            endsHolds: (one: "A reset ends that hold.", several: "A reset ends these holds."),
             begin: { (store, selectors, check) throws(BreakerStoreError) in
                 try store.command(
                     .reset, on: selectors, by: context.who, reason: self.change.reason, mayEndHold: check)

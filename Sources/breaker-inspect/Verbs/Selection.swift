@@ -3,7 +3,7 @@ import BreakerTool
 
 /// The circuits that a command line names.
 struct Selection: Sendable {
-    /// Nil selects all circuits.
+    /// The selectors; nil selects all circuits.
     var selectors: [CircuitSelector]?
 
     /// Reads the operands.
@@ -22,7 +22,7 @@ struct Selection: Sendable {
 
     init(name: String) { self.selectors = [.named(name)] }
 
-    /// Makes one value of all circuits, read one by one; a named circuit must be there.
+    /// Folds all circuits, read one by one, into one value; a named circuit must exist.
     func gather<Value>(
         into initial: Value,
         countingWorkers countsWorkers: Bool = true,
@@ -49,7 +49,7 @@ struct Selection: Sendable {
         }
     }
 
-    /// The circuits, for later readings; a named circuit must be there.
+    /// The circuits, to be described again later; a named circuit must exist.
     func image(in inspection: StoreView) throws(BreakerStoreError) -> Outcome<StoreImage> {
         try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
             try inspection.image(of: selectors)
@@ -67,7 +67,7 @@ struct Selection: Sendable {
         return .failure(.noSuchCircuit(missing, nearest: Spelling.nearest(to: missing, among: try inspection.names())))
     }
 
-    /// The message if nothing was found, in the words of the command line.
+    /// The message if nothing was found, with the arguments of the command line.
     var nothingFound: String {
         guard let selectors = self.selectors else { return "the store has no circuits\n" }
         let patterns = selectors.map(\.text.quoted).joined(separator: " or ")
@@ -88,7 +88,7 @@ extension Failure {
         Failure(
             .noSuchCircuit,
             "no such circuit: \(name.quoted)",
-            hint: nearest.map { "did you mean \($0.quoted)?" } ?? "'\(Tool.name) list' shows those there are"
+            hint: nearest.map { "did you mean \($0.quoted)?" } ?? "'\(Tool.name) list' shows all circuits"
         )
     }
 }

@@ -8,13 +8,13 @@ struct SetAsideVerb: Verb {
     static let synopsis = ""
     static let summary = "move a file away that services refuse; they start a new one"
     static let details = """
-        For a file that is broken, or whose tables are not as the library makes them
-        ('doctor' tells): its circuits, holds and history go with it. Says why, and
+        For a file that is damaged, or whose tables are not as the library makes them
+        ('doctor' says so): its circuits, holds and history go with it. Says why, and
         asks. The file, its -wal, -shm and -journal get names with .corrupt- and the
-        time, and keep all bytes; its -lock and -board stay. Services may run on: they
+        time, and keep all bytes; its -lock and -board stay. Services may go on: they
         guard in memory, and start a new file within a second. Refuses while a service
-        can use the file. Takes a file that is no database at all, but no database of
-        another program.
+        can use the file. Moves a file that is no database at all, but never a database
+        of another program.
         """
     static let options: [Option] = [.yes, .dryRun]
 
@@ -42,7 +42,7 @@ struct SetAsideVerb: Verb {
                 context.console.writeError("nothing was changed\n")
                 return .declined
             }
-            kept = try self.trying(path) { () throws(BreakerStoreError) in try files.setAside(context.clock) }
+            kept = try self.trying(path) { () throws(BreakerStoreError) in try files.quarantine(context.clock) }
         }
         if context.isJSON {
             context.console.write(JSONDocument.setAside(path, as: kept))
@@ -79,8 +79,8 @@ struct SetAsideVerb: Verb {
     private func ask(_ why: StoreFiles.Standing, in context: Context) throws(Failure) -> Bool {
         guard context.console.canAsk else {
             throw Failure(
-                .usage, "\(Self.name) needs a yes, and there is no terminal to ask on",
-                hint: "give --yes to do it unasked, or --dry-run to see why it would")
+                .usage, "\(Self.name) needs confirmation, and there is no terminal to ask on",
+                hint: "give --yes to confirm, or --dry-run to see why it would")
         }
         context.console.writeError(Self.question(why))
         let answer = context.console.readLine()

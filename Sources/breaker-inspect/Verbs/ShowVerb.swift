@@ -14,9 +14,9 @@ struct ShowVerb: Verb {
     static let operands: [Operand] = [.one(.circuit)]
     static let summary = "show all of one circuit, with its last events"
     static let details = """
-        A terminal shows as many of the last events as fit below the rest; without one
-        they are 10. The strip of failures shows when they were within the window: a
-        digit for how many, + for ten and more.
+        On a terminal it shows as many of the last events as fit below the rest, else
+        10. The strip of failures shows when they were within the window: a digit for
+        how many, + for ten and more.
         """
     static let options: [Option] = [HistoryVerb.limit]
 
@@ -33,7 +33,7 @@ struct ShowVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let selection = Selection(name: self.circuit)
-        // A terminal has room for fewer events than it has lines.
+        // No terminal has room for more events than it has lines.
         let usual = CircuitDetail.usualEvents
         let lines = self.limit ?? (context.isJSON ? usual : max(usual, context.console.height ?? 0))
         let limit = context.isJSON ? lines : EventLine.events(forLines: lines)

@@ -2,13 +2,13 @@ import BreakerStore
 
 /// The names in a store; none if the store can't be read at once.
 struct StoreNames {
-    /// A user who presses Tab reads no more.
+    /// The most names: a user who presses Tab reads no more.
     static let limit = 500
 
     let path: String?
     let clock: any HostClock
 
-    /// Names of circuits that begin with a text, but not all of very many.
+    /// The names of circuits that begin with a text; of very many only the first and the last.
     func circuits(from prefix: String) -> [String] {
         self.read { (inspection) throws(BreakerStoreError) in try inspection.names(from: prefix, limit: Self.limit) }
     }

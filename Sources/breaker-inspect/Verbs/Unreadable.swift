@@ -24,18 +24,18 @@ struct Unreadable {
     }
 
     private func advice(for name: String) -> String {
-        // No service uses a name that is no UTF-8.
+        // No service uses a name that is not UTF-8.
         if self.circuits.allSatisfy({ $0.name.unicodeScalars.contains("\u{FFFD}") }) {
             return "'\(Tool.name) forget \(name)' deletes the row"
         }
-        return "the next call of a service writes it anew, and so does '\(Tool.name) reset \(name)'; "
+        return "the next call of a service replaces it, and so does '\(Tool.name) reset \(name)'; "
             + "'\(Tool.name) forget \(name)' deletes it"
     }
 
     /// Reports them on standard error.
     ///
     /// - Returns: the exit code, which is `code` if there are none.
-    func tell(in context: Context, orElse code: ExitCode = .done) -> ExitCode {
+    func report(in context: Context, orElse code: ExitCode = .done) -> ExitCode {
         guard let failure = self.failure else { return code }
         context.console.writeError(failure)
         return code == .done ? failure.code : code

@@ -9,14 +9,14 @@ struct WaitVerb: Verb {
     static let operands: [Operand] = [.one(.circuit)]
     static let summary = "wait until a circuit is in a state; exit with 124 if it is not"
     static let details = """
-        STATE is open, half-open, closed or held; of a circuit that only observes it
-        is what it would be. Without --timeout it waits as long as it takes.
+        STATE is open, half-open, closed or held; for a circuit that only observes, the
+        state that it would be in. Without --timeout it waits as long as it takes.
         """
     static let state = Option("for", "STATE", .anyOf(StateChoice.self), help: "open, half-open, closed or held")
     static let timeout = Option("timeout", "DURATION", help: "how long at most, such as 90s, 15m or 2h")
     static let options: [Option] = [Self.state, Self.timeout]
 
-    /// How soon a change is seen.
+    /// How often the file is checked for changes.
     private static let interval = Duration.milliseconds(100)
 
     private let circuit: String
@@ -43,7 +43,7 @@ struct WaitVerb: Verb {
             var circuits = CircuitsWatch(watch, Selection(name: self.circuit), in: context)
             var isFirst = true
             while true {
-                let circuit = try self.look(&circuits, mayFail: !isFirst)
+                let circuit = try self.readCircuit(&circuits, mayFail: !isFirst)
                 isFirst = false
                 if let circuit, self.words.contains(circuit.snapshot.stateWord) {
                     return self.report(circuit, isReached: true, circuits.live, in: context)
@@ -57,10 +57,10 @@ struct WaitVerb: Verb {
         }
     }
 
-    /// The circuit now.
+    /// Reads the circuit, or returns the one that was read last.
     ///
-    /// A file that can't be read for a while does not end the wait; a circuit that is gone does.
-    private func look(_ circuits: inout CircuitsWatch, mayFail: Bool) throws(Failure) -> InspectedCircuit? {
+    /// A file that can't be read for a while does not end the wait; a forgotten circuit does.
+    private func readCircuit(_ circuits: inout CircuitsWatch, mayFail: Bool) throws(Failure) -> InspectedCircuit? {
         do throws(Failure) {
             let circuit = try circuits.circuits().first
             if let failure = circuits.unreadable.failure { throw failure }

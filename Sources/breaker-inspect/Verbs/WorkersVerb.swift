@@ -17,8 +17,8 @@ struct WorkersVerb: Verb {
         VERSION is the release of the library that a worker runs.
         DEGRADED is how long ago a worker lost the use of the file: it guards its
         circuits in memory. One that is outside runs a release that can't use the file,
-        and obeys no hold or reset. LINK is what the link says that joins the store with
-        those of other hosts. A column that says nothing is left out.
+        and obeys no hold or reset. LINK is the state of the link that joins the store
+        with those of other hosts. Empty columns are left out.
         """
     static let options: [Option] = []
 

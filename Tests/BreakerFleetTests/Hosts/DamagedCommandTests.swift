@@ -32,9 +32,9 @@ import Testing
                     """)
             }
             try await Fleet.wait("both logs say so") {
-                news.withLock { $0.count { $0.contains("a reset at the server whose date makes no sense") } == 2 }
+                news.withLock { $0.count { $0.contains("a reset at the server with an invalid date") } == 2 }
             }
-            #expect(news.withLock { $0.count { $0.contains("a hold at the server whose date makes no sense") } == 2 })
+            #expect(news.withLock { $0.count { $0.contains("a hold at the server with an invalid date") } == 2 })
             #expect(hosts.allSatisfy { !$0.isHeld && $0.isJoined })
             #expect(try hosts.allSatisfy { try $0.events(.reset).isEmpty })
             // It keeps no host from probing.
@@ -71,7 +71,7 @@ import Testing
                     guard case .cutOff(_, let error) = host.link.health else { return false }
                     return error.message.contains("does not send the hold of 'api' by 'ann'")
                 }
-                guard case .told(let note) = host.store.linkStanding else {
+                guard case .reported(let note) = host.store.linkStanding else {
                     Issue.record("breaker-inspect does not see it")
                     continue
                 }

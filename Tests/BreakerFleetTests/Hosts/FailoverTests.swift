@@ -156,7 +156,7 @@ import Testing
     }
 
     /// Somebody has edited the row: it is made anew from what the hosts know.
-    @Test func aGenerationBeyondAllOthersIsMadeAnew() async throws {
+    @Test func aGenerationBeyondAllOthersIsRecreated() async throws {
         let news = Locked<[String]>([])
         @Sendable func hear(_ configuration: inout FleetLink.Configuration) {
             configuration.onNews = { item in news.withLock { $0.append(item.description) } }
@@ -173,7 +173,7 @@ import Testing
                 try database.number(
                     "SELECT count(*) FROM fleet.circuit WHERE state = 'open' AND generation < 1::bigint << 53") == 1
             }
-            #expect(news.withLock { $0.contains { $0.contains("'api' had a row at the server that made no sense") } })
+            #expect(news.withLock { $0.contains { $0.contains("'api' had an invalid row at the server") } })
             #expect(hosts.allSatisfy { $0.isOpen })
             try synchronously { try hosts[0].store.reset("api", by: "ann") }
             try await Fleet.wait("all are closed") { hosts.allSatisfy { !$0.isOpen } }

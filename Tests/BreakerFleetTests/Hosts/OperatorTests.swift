@@ -112,7 +112,7 @@ import Testing
     }
 
     /// Under a rule of a share, too, a reset is the end of what all hosts have counted.
-    @Test func aResetForgetsTheSharesOfAllHosts() async throws {
+    @Test func aResetForgetsTheRatesOfAllHosts() async throws {
         let config = CircuitBreaker.Config(
             name: "api", trip: .failureRate(0.5, minimumCalls: 10, within: .seconds(600)),
             recovery: RecoveryRule(timeout: .seconds(600)))

@@ -33,7 +33,7 @@ import Testing
                 try await Fleet.wait("all are closed") { hosts.allSatisfy { !$0.isOpen } }
             }
             print("probed by \(service.probers)")
-            #expect(service.mostAtOnce == 1)
+            #expect(service.maxAtOnce == 1)
             // One host has collected all successes.
             #expect(Set(service.probers.suffix(3)).count == 1)
             #expect(try database.number("SELECT count(*) FROM fleet.circuit WHERE state = 'open'") == 0)

@@ -12,14 +12,14 @@ final class Service: Sendable {
         var isStopped = false
         var counted: Set<String> = []
         var running = 0
-        var mostAtOnce = 0
+        var maxAtOnce = 0
         /// Who probed, in the order of the probes.
         var probers: [String] = []
     }
 
     private let state = Locked(State())
 
-    var mostAtOnce: Int { self.state.withLock { $0.mostAtOnce } }
+    var maxAtOnce: Int { self.state.withLock { $0.maxAtOnce } }
     var probers: [String] { self.state.withLock { $0.probers } }
 
     func set(isUp: Bool) { self.state.withLock { $0.isUp = isUp } }
@@ -51,7 +51,7 @@ final class Service: Sendable {
             let counts = isProbe && state.counted.contains(host.name)
             if counts {
                 state.running += 1
-                state.mostAtOnce = max(state.mostAtOnce, state.running)
+                state.maxAtOnce = max(state.maxAtOnce, state.running)
                 state.probers.append(host.name)
             }
             return (state.isUp, counts)

@@ -27,24 +27,24 @@ import Testing
         try owner.run("DROP ROLE \(role)")
     }
 
-    private static func waitForTrouble(_ word: String, of host: FleetHost, at registers: Registers) async throws {
+    private static func waitForTrouble(_ command: String, of host: FleetHost, at registers: Registers) async throws {
         try await Fleet.wait("the host says so") {
             guard case .cutOff(_, let error) = host.link.health else { return false }
-            return error.code == .refused && error.message.contains(word)
+            return error.code == .refused && error.message.contains(command)
         }
         try await Fleet.wait("all are told") {
-            try registers.hosts().contains { $0.name == host.name && $0.trouble?.hasPrefix(word) == true }
+            try registers.hosts().contains { $0.name == host.name && $0.trouble?.hasPrefix(command) == true }
         }
         #expect(try registers.hosts().allSatisfy { $0.name == host.name || $0.trouble == nil })
     }
 
-    @Test func aLinkThatMayNotTellItsFailuresObeys() async throws {
+    @Test func aLinkThatMayNotSendItsFailuresObeys() async throws {
         try await Self.withHosts(without: "INSERT ON fleet.failure") { hosts, registers in
             let (poor, rich) = (hosts[0], hosts[1])
             try await Fleet.wait("the other is joined") { rich.isJoined }
             poor.fail(5)
             #expect(poor.isOpen)
-            try await Self.waitForTrouble("does not tell its failures", of: poor, at: registers)
+            try await Self.waitForTrouble("can't send its failures", of: poor, at: registers)
             // Its host guards itself; the others hear nothing of it.
             #expect(!rich.isOpen)
             try synchronously { try rich.store.reset("api", by: "ann") }
@@ -54,12 +54,12 @@ import Testing
         }
     }
 
-    @Test func aLinkThatMayNotTellItsWordsSaysSo() async throws {
+    @Test func aLinkThatMayNotSendItsCommandsSaysSo() async throws {
         try await Self.withHosts(without: "UPDATE ON fleet.circuit") { hosts, registers in
             let (poor, rich) = (hosts[0], hosts[1])
             try await Fleet.wait("the other is joined") { rich.isJoined }
             try synchronously { try poor.store.hold("api", .open, by: "ann") }
-            try await Self.waitForTrouble("does not", of: poor, at: registers)
+            try await Self.waitForTrouble("can't send a change", of: poor, at: registers)
             #expect(!rich.isHeld)
             #expect(poor.isHeld)
         }

@@ -70,8 +70,8 @@ import Testing
         #expect(check.output == "api  open\n")
         let status = try await FleetProcess.run(["status"] + options)
         #expect(status.code == 0)
-        for word in ["2 joined", "1 open", "h/1", "h/2", "api", "5 failures of 2 hosts"] {
-            #expect(status.output.contains(word), "\(status.output)")
+        for command in ["2 joined", "1 open", "h/1", "h/2", "api", "5 failures of 2 hosts"] {
+            #expect(status.output.contains(command), "\(status.output)")
         }
         let json = try await FleetProcess.run(["status", "--json"] + options)
         let document = try #require(
@@ -97,7 +97,7 @@ import Testing
         // Its links have said good-bye.
         let after = try await FleetProcess.run(["check", "--host", "h"] + options)
         #expect(after.code == 5)
-        #expect(after.errors.contains("no link goes by the host name 'h'"))
+        #expect(after.errors.contains("no link has the host name 'h'"))
     }
 
     @Test func waitsForItsFileAndItsServer() async throws {
@@ -113,7 +113,7 @@ import Testing
         let store = try CircuitStore(path: path, configuration: .patient)
         defer { store.close() }
         try await Fleet.wait("the host is cut off") { program.errors.contains("cut off") }
-        guard case .told(let note) = store.linkStanding else {
+        guard case .reported(let note) = store.linkStanding else {
             Issue.record("nobody says that the link is cut off")
             return
         }
@@ -227,18 +227,18 @@ import Testing
         (["run", "--store", "a", "--store", "a"], "a store is named twice"),
         (["run", "x"], "'run' takes no names"),
         (["run", "--store", "a", "--guard", "7"], "option '--guard' takes a duration, not '7'"),
-        (["run", "--store", "a", "--guard", "2h"], "option '--guard' is from 1 s to 1 h"),
-        (["run", "--store", "a", "--lease", "0.1s"], "option '--lease' is from 1 s to 10 min"),
-        (["run", "--store", "a", "--minimum-hosts", "0"], "option '--minimum-hosts' is from 1 to 10,000"),
+        (["run", "--store", "a", "--guard", "2h"], "option '--guard' must be from 1 s to 1 h"),
+        (["run", "--store", "a", "--lease", "0.1s"], "option '--lease' must be from 1 s to 10 min"),
+        (["run", "--store", "a", "--minimum-hosts", "0"], "option '--minimum-hosts' must be from 1 to 10,000"),
         (["run", "--store", "a", "--minimum-hosts", "two"], "takes a number, not 'two'"),
-        (["run", "--store", "a", "--host", "a\u{1}"], "option '--host' is a text of"),
+        (["run", "--store", "a", "--host", "a\u{1}"], "option '--host' must be a text of"),
         (["run", "--store", "a", "--postgres", "host='"], "malformed"),
         (["run", "--store", "a", "--postgres", "password=geheim"], "holds a password"),
         (["status", "--postgres", "postgresql://u:geheim@h/d"], "holds a password"),
         (["schema"], "'schema' takes one of print, apply and check"),
         (["schema", "drop"], "'schema' takes one of print, apply and check"),
     ])
-    func aWrongCommandLineIsTold(arguments: [String], complaint: String) async throws {
+    func aWrongCommandLineIsReported(arguments: [String], complaint: String) async throws {
         let result = try await FleetProcess.run(arguments)
         #expect(result.code == 64)
         #expect(result.errors.contains(complaint), "\(result.errors)")
@@ -249,11 +249,11 @@ import Testing
     @Test(arguments: [
         ("GUARD", "7", "BREAKER_FLEET_GUARD takes a duration"),
         ("NO_LISTEN", "yes", "BREAKER_FLEET_NO_LISTEN takes 1 or 0"),
-        ("MINIMUM_HOSTS", "0", "BREAKER_FLEET_MINIMUM_HOSTS is from 1"),
-        ("FLEET", "\u{1}", "BREAKER_FLEET_FLEET is a text"),
+        ("MINIMUM_HOSTS", "0", "BREAKER_FLEET_MINIMUM_HOSTS must be from 1"),
+        ("FLEET", "\u{1}", "BREAKER_FLEET_FLEET must be a text"),
         ("POSTGRES", "password=geheim", "BREAKER_FLEET_POSTGRES holds a password"),
     ])
-    func aWrongVariableIsTold(name: String, value: String, complaint: String) async throws {
+    func aWrongVariableIsReported(name: String, value: String, complaint: String) async throws {
         let result = try await FleetProcess.run(
             ["run"], environment: ["BREAKER_FLEET_STORE": "a:b", "BREAKER_FLEET_\(name)": value])
         #expect(result.code == 64)

@@ -9,7 +9,7 @@ import Testing
 
 /// What a link gives away, and to whom it speaks.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct SecurityTests {
-    @Test func aWrongPasswordIsNeverTold() async throws {
+    @Test func aWrongPasswordIsNeverReported() async throws {
         let database = try await TestDatabase()
         try database.connect().run(
             "DO $$ BEGIN CREATE ROLE secretive LOGIN PASSWORD 's3cret-word'; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
@@ -18,9 +18,9 @@ import Testing
         defer { Directory.remove(directory) }
         let store = try CircuitStore(path: directory + "/circuits.db", configuration: .patient)
         defer { store.close() }
-        let word = "wr0ng-word"
+        let command = "wr0ng-word"
         let passfile = directory + "/pgpass"
-        try "*:*:*:*:\(word)\n".write(toFile: passfile, atomically: true, encoding: .utf8)
+        try "*:*:*:*:\(command)\n".write(toFile: passfile, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: passfile)
         let connection = database.server.connection(database: database.name, user: "secretive")
         let environment = ["PGPASSFILE": passfile]
@@ -35,7 +35,7 @@ import Testing
         let history = try synchronously { try store.history(limit: 1_000) }.map { "\($0)" }.joined()
         let ended = try await program.end()
         for text in [commandLine, note, history, status.output, status.errors, ended.errors] {
-            #expect(!text.contains(word))
+            #expect(!text.contains(command))
         }
         #expect(note.hasPrefix("cutOff "))
         // The right one joins.
@@ -108,7 +108,7 @@ import Testing
         for request in [
             Request.elect(generation: generation), .renew(generation: generation), .yield(generation: generation),
             .verdict(generation: generation, .closed, isElected: false),
-            .tell(try registers.word(.reset)), .tell(try registers.word(.hold(.open, for: 5))),
+            .send(try registers.command(.reset)), .send(try registers.command(.hold(.open, for: 5))),
             .offer(Register(name: "x", generation: 1 << 52, state: .closed, age: 0)),
         ] { #expect(try registers.perform(request, on: "x") != .refused) }
         try registers.sweep(having: ["x"], longestWindow: 1, forgetIdleAfter: 1)

@@ -45,26 +45,27 @@ extension Registers {
     }
 
     /// A word that somebody has said so long ago, with its place among those of all hosts.
-    func word(
+    func command(
         _ saying: Saying, age: Int64 = 0, number: Int64 = .random(in: 1..<Int64.max), by who: String? = "ann",
         reason: String? = "drill"
-    ) throws -> LinkWord {
-        var word = LinkWord(
-            kind: .hold, number: number, saidAt: try max(0, self.read([]).time.subtractingSaturating(age)), age: age,
+    ) throws -> OperatorCommand {
+        var command = OperatorCommand(
+            kind: .hold, number: number, lamportTime: try max(0, self.read([]).time.subtractingSaturating(age)),
+            age: age,
             by: who, reason: reason)
         switch saying {
-        case .hold(let state, let time): (word.hold, word.holdFor) = (state, time)
+        case .hold(let state, let time): (command.hold, command.holdFor) = (state, time)
         case .release: break
-        case .reset: word.kind = .reset
-        case .probe: word.kind = .probe
+        case .reset: command.kind = .reset
+        case .probe: command.kind = .probe
         }
-        return word
+        return command
     }
 
     /// Tells what somebody has said so long ago.
     @discardableResult
     func say(_ saying: Saying, age: Int64 = 0, on name: String) throws -> Outcome {
-        try self.perform(.tell(self.word(saying, age: age)), on: name)
+        try self.perform(.send(self.command(saying, age: age)), on: name)
     }
 
     /// Adds failures of a host whose file has its name for a number.

@@ -39,7 +39,7 @@ struct SimulatedFile {
     private(set) var refusals: UInt64 = 0
     private(set) var events: [Event] = []
     /// With the time at which each was said in place of an age.
-    private(set) var words: [LinkWord.Kind: LinkWord] = [:]
+    private(set) var commands: [OperatorCommand.Kind: OperatorCommand] = [:]
     private var trips = 0
     /// Whether a probe is under way.
     private var isProbing = false
@@ -135,24 +135,24 @@ struct SimulatedFile {
     @discardableResult
     mutating func operate(_ action: Action, by who: String, at now: Int64) -> Bool {
         self.endHold(at: now)
-        let floor = self.words.values.map { $0.saidAt ?? $0.floor + 1 }.max() ?? 0
-        var word = LinkWord(
+        let floor = self.commands.values.map { $0.lamportTime ?? $0.floor + 1 }.max() ?? 0
+        var command = OperatorCommand(
             kind: .hold, number: self.worker << 32 + self.number(), floor: floor, age: now, by: who)
         switch action {
         case .reset:
-            word.kind = .reset
+            command.kind = .reset
             self.reset(by: who, endsHold: true, at: now)
         case .hold(let state, let left):
-            (word.hold, word.holdFor) = (state, left)
+            (command.hold, command.holdFor) = (state, left)
             self.hold(state, left, by: who, at: now)
         case .release:
             guard self.release(by: who, at: now) else { return false }
         case .probe:
-            word.kind = .probe
+            command.kind = .probe
             guard self.hold == nil, case .open(let until) = self.state, now < until else { return false }
             self.move(to: .open(until: now), .probeAllowed, by: who, at: now)
         }
-        self.words[word.kind] = word
+        self.commands[command.kind] = command
         return true
     }
 
@@ -178,42 +178,42 @@ struct SimulatedFile {
 
     // MARK: - Words
 
-    /// As `Transaction.stampWords`.
-    private mutating func stampWords(_ serverTime: Int64, notBefore: Int64, at now: Int64) {
+    /// As `Transaction.stampCommands`.
+    private mutating func stampCommands(_ serverTime: Int64, notBefore: Int64, at now: Int64) {
         var newest = notBefore
-        for var word in self.words.values.sorted(by: { $0.age < $1.age }) where word.saidAt == nil {
-            newest = max(newest, word.floor + 1, serverTime - (now - word.age))
-            word.saidAt = newest
-            self.words[word.kind] = word
+        for var command in self.commands.values.sorted(by: { $0.age < $1.age }) where command.lamportTime == nil {
+            newest = max(newest, command.floor + 1, serverTime - (now - command.age))
+            command.lamportTime = newest
+            self.commands[command.kind] = command
         }
     }
 
     /// As `Transaction.obey`.
-    private mutating func obey(_ word: LinkWord, leavesTrip: Bool, by who: String, at now: Int64) -> Bool {
-        guard let stamp = word.stamp else { return false }
-        func isOlder(_ kind: LinkWord.Kind) -> Bool {
-            self.words[kind].map { $0.stamp.map { $0 < stamp } ?? false } ?? true
+    private mutating func obey(_ command: OperatorCommand, keepsTrip: Bool, by who: String, at now: Int64) -> Bool {
+        guard let stamp = command.stamp else { return false }
+        func isOlder(_ kind: OperatorCommand.Kind) -> Bool {
+            self.commands[kind].map { $0.stamp.map { $0 < stamp } ?? false } ?? true
         }
-        guard isOlder(word.kind) else { return false }
+        guard isOlder(command.kind) else { return false }
         let (endsHold, isOver) = (isOlder(.hold), !isOlder(.reset))
-        switch word.kind {
+        switch command.kind {
         case .hold:
-            if let state = word.hold, word.left != 0, !isOver {
-                self.hold(state, word.left, by: who, at: now)
+            if let state = command.hold, command.left != 0, !isOver {
+                self.hold(state, command.left, by: who, at: now)
             } else {
                 _ = self.release(by: who, at: now)
             }
-        case .reset where leavesTrip: if endsHold { _ = self.release(by: who, at: now) }
+        case .reset where keepsTrip: if endsHold { _ = self.release(by: who, at: now) }
         case .reset:
-            let hasOld = self.failures.contains { $0.at <= now - word.age }
+            let hasOld = self.failures.contains { $0.at <= now - command.age }
             if self.state != .closed || self.hold != nil && endsHold || hasOld {
                 self.reset(by: who, endsHold: endsHold, at: now)
             }
         case .probe: break
         }
-        var kept = word
-        kept.age = now - word.age
-        self.words[word.kind] = kept
+        var kept = command
+        kept.age = now - command.age
+        self.commands[command.kind] = kept
         return true
     }
 
@@ -234,9 +234,9 @@ struct SimulatedFile {
             self.failures.removeAll()
             self.trips = 0
             self.move(to: .closed, .closed, by: who, at: now)
-        case .obey(let word, let leavesTrip, _):
-            guard self.obey(word, leavesTrip: leavesTrip, by: who, at: now) else { return nil }
-        case .stamp(let serverTime, let notBefore): self.stampWords(serverTime, notBefore: notBefore, at: now)
+        case .obey(let command, let keepsTrip, _):
+            guard self.obey(command, keepsTrip: keepsTrip, by: who, at: now) else { return nil }
+        case .stamp(let serverTime, let notBefore): self.stampCommands(serverTime, notBefore: notBefore, at: now)
         case .probe:
             guard self.hold == nil, case .open(let until) = self.state else { return nil }
             if now < until { self.move(to: .open(until: now), nil, at: now) }
@@ -276,10 +276,10 @@ struct SimulatedFile {
             },
             refusals: self.refusals, transition: self.events.last { transitions.contains($0.kind) }.map(event),
             trip: self.tripEvent.map(event),
-            words: self.words.values.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { word in
-                var word = word
-                word.age = now - word.age
-                return word
+            commands: self.commands.values.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { command in
+                var command = command
+                command.age = now - command.age
+                return command
             })
     }
 }

@@ -13,7 +13,7 @@ struct SimulatedServer {
         var trips = 0
         var reason: String?
         var by: String?
-        var words: [LinkWord.Kind: LinkWord] = [:]
+        var commands: [OperatorCommand.Kind: OperatorCommand] = [:]
         var lease: (host: String, ends: Int64, time: Int64)?
     }
 
@@ -44,7 +44,8 @@ struct SimulatedServer {
         }
         var register = Register(
             name: "a", generation: row.generation, state: row.state, age: max(0, now - row.since),
-            since: row.since, trips: row.trips, reason: row.reason, by: row.by, words: Self.words(of: row, at: now))
+            since: row.since, trips: row.trips, reason: row.reason, by: row.by,
+            commands: Self.commands(of: row, at: now))
         if row.state == .open {
             register.left = left(row.openUntil, row.openFor)
             register.openFor = row.openFor
@@ -56,19 +57,21 @@ struct SimulatedServer {
         return register
     }
 
-    private static func words(of row: Row, at now: Int64) -> [LinkWord] {
-        row.words.values.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { word in
-            var word = word
-            word.age = max(0, now - (word.saidAt ?? 0))
-            return word
+    private static func commands(of row: Row, at now: Int64) -> [OperatorCommand] {
+        row.commands.values.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { command in
+            var command = command
+            command.age = max(0, now - (command.lamportTime ?? 0))
+            return command
         }
     }
 
     /// Whether a hold is in force.
     func isHeld(at now: Int64) -> Bool {
-        guard let row = self.row, row.words[.hold]?.saidAt ?? 0 <= self.time(now) + 1_000_000 else { return false }
+        guard let row = self.row, row.commands[.hold]?.lamportTime ?? 0 <= self.time(now) + 1_000_000 else {
+            return false
+        }
         return Register(
-            name: "a", generation: 1, state: .closed, age: 0, words: Self.words(of: row, at: self.time(now))
+            name: "a", generation: 1, state: .closed, age: 0, commands: Self.commands(of: row, at: self.time(now))
         ).hold != nil
     }
 
@@ -153,27 +156,27 @@ struct SimulatedServer {
             case .open(let time): open(for: time)
             }
             return accept(isNew: true)
-        case .tell(let word):
-            guard let stamp = word.stamp else { return .refused }
+        case .send(let command):
+            guard let stamp = command.stamp else { return .refused }
             // A stamp ahead of now is of a clock that was set back since.
-            let isInTime = row.since <= stamp.saidAt || row.since > now + 1_000_000
-            if word.kind == .probe {
+            let isInTime = row.since <= stamp.lamportTime || row.since > now + 1_000_000
+            if command.kind == .probe {
                 guard row.state == .open, isInTime else { return .refused }
                 row.openUntil = now
                 row.lease = (host, now + Walk.lease, Walk.lease)
-                row.by = word.by
+                row.by = command.by
                 return accept(isNew: true)
             }
-            guard row.words[word.kind]?.stamp.map({ $0 < stamp }) ?? true else { return .refused }
-            row.words[word.kind] = word
-            guard word.kind == .reset else {
+            guard row.commands[command.kind]?.stamp.map({ $0 < stamp }) ?? true else { return .refused }
+            row.commands[command.kind] = command
+            guard command.kind == .reset else {
                 row.lease = nil
                 return accept(isNew: false)
             }
             guard isInTime else { return accept(isNew: false) }
             close()
-            row.since = stamp.saidAt
-            row.by = word.by
+            row.since = stamp.lamportTime
+            row.by = command.by
             return accept(isNew: true)
         case .offer(let register):
             guard register.generation > row.generation else { return .refused }
@@ -210,9 +213,9 @@ enum Alteration: String, CaseIterable, Sendable {
     /// Rule 7: everybody gets the right to probe.
     case electsAll
     /// Rule 8: no operator's word goes up.
-    case keepsWords
+    case keepsCommands
     /// Rule 8: no file keeps the words that it has heard.
-    case forgetsWords
+    case forgetsCommands
     /// Rule 9: nothing is offered to a server that has lost it.
     case offersNothing
     /// Rule 10: stamps of the server's clock are trusted however far ahead they are.

@@ -160,8 +160,8 @@ struct Walk {
         case .closesOwnTrips: file.trip = nil
         case .extendsNothing:
             if case .open(let left) = file.state, left > 0 { file.state = .open(left: .max / 2) }
-        case .keepsWords: file.words.removeAll { $0.saidAt == nil }
-        case .forgetsWords: file.words.removeAll { $0.saidAt != nil }
+        case .keepsCommands: file.commands.removeAll { $0.lamportTime == nil }
+        case .forgetsCommands: file.commands.removeAll { $0.lamportTime != nil }
         case .forgetsOwnProbes: if file.state == .closed { file.transition = nil }
         default: break
         }

@@ -34,7 +34,7 @@ import Testing
     /// - 15,962…: a reset on a host that was cut off was later than another's hold, but older than the newest trip: the
     ///   hold stayed.
     @Test(arguments: [13_084_284_192_061_647_914, 12_017_641_517_335_456_213, 15_962_786_192_827_878_048] as [UInt64])
-    func oldViolationsStayMended(seed: UInt64) {
+    func oldViolationsStayFixed(seed: UInt64) {
         var walk = Walk(seed: seed)
         walk.run(steps: 80)
         #expect(walk.violations.isEmpty)

@@ -50,7 +50,7 @@ import Testing
         #expect(other.state == .closed)
         _ = circuit.failureCount(at: moment.now)
         var stamped = circuit
-        stamped.takeStampsAhead(for: moment.now)
+        stamped.clampFutureStamps(for: moment.now)
         #expect(stamped.since <= moment.now)
     }
 

@@ -67,15 +67,15 @@ import Testing
             (2_000, 2_099, Circuit.ReportAction.tripped), (2_000, 2_100, .counted), (nil, 599, .tripped),
             (nil, 600, .counted),
         ] as [(Int64?, Int64, Circuit.ReportAction)])
-    func anOldWordIsAnOrdinaryFailure(_ time: Int64?, _ now: Int64, _ action: Circuit.ReportAction) {
+    func anOldOutageIsAnOrdinaryFailure(_ time: Int64?, _ now: Int64, _ action: Circuit.ReportAction) {
         var circuit = self.circuit { $0.trip = .failures(3, window: 10_000) }
         var report = self.report(Outage(time: time))
-        report.mayBeKnown = true
+        report.isRetry = true
         #expect(self.fail(&circuit, report, at: now) == action)
         #expect(circuit.failures.failures.count == 1)
     }
 
-    @Test func oneWorkersWordIsAnOrdinaryFailureWhereTwoAreAsked() {
+    @Test func anOutageFromOneWorkerIsAnOrdinaryFailureWhereTwoAreAsked() {
         var circuit = self.circuit { $0.minimumReporters = 2 }
         #expect(self.fail(&circuit, self.report(Outage(time: 300), by: 1), at: 100) == .counted)
         #expect(circuit.circuit.state == .closed)

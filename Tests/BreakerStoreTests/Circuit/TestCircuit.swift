@@ -41,7 +41,7 @@ struct TestCircuit: Equatable {
         var memory = CircuitInMemory(self.machine, self.failures)
         defer {
             self.machine = memory.circuit
-            self.machine.tally = .none
+            self.machine.failureCount = .none
             self.failures = memory.failures.failures
         }
         return memory.apply(at: now, event)
@@ -49,7 +49,7 @@ struct TestCircuit: Equatable {
 
     func failureCount(at now: StoreTime) -> Int {
         var copy = self
-        return copy.apply(at: now) { circuit, _ in circuit.tally.count }
+        return copy.apply(at: now) { circuit, _ in circuit.failureCount.count }
     }
 
     func answer(at now: StoreTime, isAlive: (Int64) -> Bool) -> Circuit.Answer {
@@ -63,7 +63,7 @@ struct TestCircuit: Equatable {
 
     func hold(at now: StoreTime) -> Circuit.Hold? { self.machine.hold(at: now) }
 
-    mutating func takeStampsAhead(for now: StoreTime) { self.machine.takeStampsAhead(for: now) }
+    mutating func clampFutureStamps(for now: StoreTime) { self.machine.clampFutureStamps(for: now) }
 
     // MARK: - Events
 
@@ -71,7 +71,7 @@ struct TestCircuit: Equatable {
         _ report: Report, at moment: Moment, isAlive: (Int64) -> Bool = { _ in true }
     ) -> Circuit.ReportAction {
         var report = report
-        report.mayBeKnown = true
+        report.isRetry = true
         return self.apply(at: moment.now) { $0.callFailed(report, at: moment, among: $1, isAlive: isAlive) }
     }
 
@@ -109,7 +109,7 @@ struct TestCircuit: Equatable {
         isAlive: (Int64) -> Bool = { _ in true }
     ) -> Circuit.ReportAction {
         var report = report
-        report.mayBeKnown = true
+        report.isRetry = true
         return self.apply(at: moment.now) {
             $0.recorded(report, failed: failed, claiming: claim, at: moment, among: $1, isAlive: isAlive)
         }

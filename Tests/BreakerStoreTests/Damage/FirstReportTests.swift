@@ -15,7 +15,7 @@ import Testing
     }
 
     /// The service starts while another process opens the store, and memory guards.
-    @Test func afterAStartWhileOthersHaveTheGuard() async throws {
+    @Test func afterAStartWhileOthersHaveTheSetupLock() async throws {
         let directory = try Files.makeDirectory()
         defer { Files.remove(directory) }
         let path = "\(directory)/a.db"
@@ -28,7 +28,7 @@ import Testing
         let lock = try LockFile(path: "\(path)-lock", creatingWith: nil, owner: nil)
         var late: CircuitStore?
         var breaker: CircuitBreaker?
-        try lock.withGuard(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
+        try lock.withSetupLock(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
             let store = try CircuitStore(path: path, configuration: self.configuration())
             late = store
             let handle = try store.breaker(config)

@@ -10,7 +10,7 @@ enum DocumentedCode {
     }
 
     private static let folder = Self.parent(of: #filePath)
-    private static let package = Self.parent(of: Self.parent(of: Self.parent(of: Self.folder)))
+    static let package = Self.parent(of: Self.parent(of: Self.parent(of: Self.folder)))
 
     /// The README and the articles.
     static func documents() throws -> [String] {
@@ -90,7 +90,7 @@ enum DocumentedCode {
     }
 
     /// Without the indentation that all lines have, and without imports: a function's body has none.
-    private static func normalised(_ lines: [String]) -> String {
+    static func normalised(_ lines: [String]) -> String {
         let lines = lines.drop { $0.hasPrefix("import ") || $0.hasPrefix("#") || $0.isEmpty }
         let margin = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
         return lines.map { String($0.dropFirst(margin)) }.joined(separator: "\n")
@@ -100,7 +100,7 @@ enum DocumentedCode {
         try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(ending) }.sorted()
     }
 
-    private static func parent(of path: String) -> String {
+    static func parent(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? path
     }
 }

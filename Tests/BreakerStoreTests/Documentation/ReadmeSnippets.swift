@@ -14,7 +14,9 @@ enum ReadmeSnippets {
         do {
             return try await users.run { try await api.fetchUser() }
         } catch let refusal as CircuitOpenError {
-            return refusal.retryAfter.map { "try again in \($0)" } ?? "try again later"
+            guard let wait = refusal.retryAfter else { return "try again later" }
+            let (seconds, rest) = wait.components
+            return "try again in \(rest > 0 ? seconds + 1 : seconds) s"
         }
         // end of snippet
     }

@@ -99,7 +99,7 @@ extension UserNamesTests {
     // end of snippet
 
     // snippet
-    @Test func aLostFileIsTold() async throws {
+    @Test func aLostFileIsReported() async throws {
         let told = Mutex<[StoreHealth]>([])
         var configuration = CircuitStore.Configuration()
         configuration.onHealth = { health in told.withLock { $0.append(health) } }

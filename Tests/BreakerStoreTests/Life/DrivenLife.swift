@@ -20,7 +20,7 @@ struct DrivenLife {
     static let firstRetry = 50
     private static let start = ContinuousClock.now
 
-    var life = StoreLife(path: "/a", firstRetry: .milliseconds(Self.firstRetry), looksAroundAlways: false)
+    var life = StoreLife(path: "/a", firstRetry: .milliseconds(Self.firstRetry), maintainsAlways: false)
     private(set) var tickets: [Int: NumberedTicket] = [:]
 
     /// Has it happen at that time, in milliseconds.
@@ -30,7 +30,7 @@ struct DrivenLife {
             since: Date(timeIntervalSince1970: Double(time)), error: BreakerStoreError(code: .full, message: "lost"))
         switch event {
         case .opened(let counts):
-            self.life.opened(mayKeepAnswers: counts)
+            self.life.opened(mayCacheDecisions: counts)
             return LifeReply()
         case .lost: return Self.reply(self.life.lost(loss))
         case .openingFailed:
@@ -45,29 +45,29 @@ struct DrivenLife {
             self.tickets[number] = ticket
             let (action, actions) = self.life.submitted(ticket, by: submitter.known)
             return Self.reply(actions, Self.word(action))
-        case .roundBegan: return LifeReply(decision: self.life.roundBegan() ? "has work" : "nothing to do")
+        case .startRound: return LifeReply(decision: self.life.startRound() ? "has work" : "nothing to do")
         case .fileLocked: return LifeReply(decision: "takes \(Self.numbers(self.life.fileLocked()))")
-        case .fileWasBusy:
-            let (givesUp, actions) = self.life.fileWasBusy(loss, at: now)
+        case .handleBusyFile:
+            let (givesUp, actions) = self.life.handleBusyFile(loss, at: now)
             return Self.reply(actions, givesUp ? "gives up" : "goes on")
         case .commitEnded(let isLost, let frames):
             return Self.reply(self.life.commitEnded(isLost ? loss : nil, pendingFrames: frames))
-        case .lookBegan: return LifeReply(decision: self.life.lookBegan() ? "may look" : "may not")
+        case .acquireLeadForRead: return LifeReply(decision: self.life.acquireLeadForRead() ? "may look" : "may not")
         case .leadEnded: return Self.reply(self.life.leadEnded())
-        case .threadEndedRound: return LifeReply(decision: self.life.threadEndedRound() ? "done" : "goes on")
-        case .threadWantsLead: return LifeReply(decision: self.life.threadWantsLead() ? "leads" : "waits")
+        case .releaseLeadIfIdle: return LifeReply(decision: self.life.releaseLeadIfIdle() ? "done" : "goes on")
+        case .acquireLeadForThread: return LifeReply(decision: self.life.acquireLeadForThread() ? "leads" : "waits")
         case .waiterGaveUp(let number):
             guard let ticket = self.tickets[number] else { return LifeReply() }
             return LifeReply(decision: self.life.waiterGaveUp(ticket) ? "had begun" : "withdrawn")
-        case .threadIsFree:
-            let (work, actions) = self.life.threadIsFree(at: now)
+        case .nextThreadWork:
+            let (work, actions) = self.life.nextThreadWork(at: now)
             return Self.reply(actions, Self.word(work))
-        case .checkpointBegan: return LifeReply(decision: self.life.checkpointBegan() ? "copies" : "")
-        case .lookAroundIsUnfinished:
-            self.life.lookAroundIsUnfinished(at: now)
+        case .claimDueCheckpoint: return LifeReply(decision: self.life.claimDueCheckpoint() ? "copies" : "")
+        case .setMaintenanceDue:
+            self.life.setMaintenanceDue(at: now)
             return LifeReply()
         case .idleSweepBegan:
-            let isDue = self.life.startIdleSweepIfDue(at: Int64(time), every: Int64(LifeEvent.idlePause))
+            let isDue = self.life.claimIdleSweep(at: Int64(time), every: Int64(LifeEvent.idlePause))
             return LifeReply(decision: isDue ? "looks" : "")
         case .handlesWereMade: return Self.reply(self.life.handlesWereMade())
         case .circuitsWereDropped(let areOthersLeft):
@@ -91,7 +91,7 @@ struct DrivenLife {
             "lead": "\(self.life.lead)\(self.life.isLeadWanted ? ", wanted" : "")",
             "obstacle": self.life.loss?.obstacle.map { "\($0.code)" } ?? "none",
             "waiting": "\(Self.numbers(self.life.waiting))",
-            "hurry": "\(self.life.isOverdue)",
+            "hurry": "\(self.life.hasTimedOutWaiter)",
             "checkpoint": "\(self.life.checkpoint)",
             "gates": self.life.opensGates ? "open" : "shut",
             "circuits": self.life.usesCircuits ? "used" : "none",
@@ -135,7 +135,7 @@ struct DrivenLife {
         case .syncLog: "syncs the log"
         case .lead: "leads"
         case .recover: "recovers"
-        case .lookAround: "looks around"
+        case .maintenance: "looks around"
         case .finish: "finishes"
         case .sleep(until: let time):
             time.map { "sleeps until \(Self.milliseconds(Deadline(at: $0)))" } ?? "sleeps"

@@ -4,25 +4,25 @@
 ///
 /// Tickets have numbers, and times are milliseconds.
 enum LifeEvent: Hashable {
-    case opened(mayKeepAnswers: Bool)
+    case opened(mayCacheDecisions: Bool)
     case lost
     case openingFailed
     case recovered
     case closeRequested
     case closed
     case submitted(Int, by: Submitter, deadline: Int)
-    case roundBegan
+    case startRound
     case fileLocked
-    case fileWasBusy
+    case handleBusyFile
     case commitEnded(isLost: Bool, frames: Int)
-    case lookBegan
+    case acquireLeadForRead
     case leadEnded
-    case threadEndedRound
-    case threadWantsLead
+    case releaseLeadIfIdle
+    case acquireLeadForThread
     case waiterGaveUp(Int)
-    case threadIsFree
-    case checkpointBegan
-    case lookAroundIsUnfinished
+    case nextThreadWork
+    case claimDueCheckpoint
+    case setMaintenanceDue
     case idleSweepBegan
     case handlesWereMade
     case circuitsWereDropped(areOthersLeft: Bool)

@@ -7,13 +7,13 @@ struct LifeModel {
         var deadline: Int
     }
 
-    private static let lookAroundInterval = 1_000
+    private static let maintenanceInterval = 1_000
     private static let longestPause = 1_000
 
     private var phase = "healthy"
     private var isLost = false
     private var obstacle: String?
-    private var mayKeepAnswers = false
+    private var mayCacheDecisions = false
     private var leader = "nobody"
     private var isWanted = false
     private var waiting: [Waiting] = []
@@ -40,14 +40,14 @@ struct LifeModel {
             "waiting": "\(self.numbers)",
             "hurry": "\(self.hurries)",
             "checkpoint": self.checkpoint,
-            "gates": self.isHealthy && self.mayKeepAnswers ? "open" : "shut",
+            "gates": self.isHealthy && self.mayCacheDecisions ? "open" : "shut",
             "circuits": self.usesCircuits ? "used" : "none",
         ]
     }
 
     mutating func happen(_ event: LifeEvent, at now: Int) -> LifeReply {
         switch event {
-        case .opened(let counts): self.mayKeepAnswers = counts
+        case .opened(let counts): self.mayCacheDecisions = counts
         case .lost: return self.lose(at: now)
         case .openingFailed: if self.phase.hasPrefix("degraded") { self.obstacle = "notFound" }
         case .recovered:
@@ -63,36 +63,36 @@ struct LifeModel {
             return LifeReply(wakes: true)
         case .closed: return self.close()
         case .submitted(let number, let submitter, let deadline): return self.submit(number, submitter, deadline)
-        case .roundBegan:
+        case .startRound:
             self.hurries = false
             return LifeReply(decision: self.waiting.isEmpty ? "nothing to do" : "has work")
-        case .fileLocked: return LifeReply(decision: "takes \(self.takeAll())")
-        case .fileWasBusy: return self.findBusy(at: now)
+        case .fileLocked: return LifeReply(decision: "takes \(self.drainAll())")
+        case .handleBusyFile: return self.findBusy(at: now)
         case .commitEnded(let isLost, let frames): return self.endCommit(isLost, frames, at: now)
-        case .lookBegan:
+        case .acquireLeadForRead:
             guard self.isHealthy, self.leader == "nobody" else { return LifeReply(decision: "may not") }
-            self.leader = "looker"
+            self.leader = "reader"
             return LifeReply(decision: "may look")
         case .leadEnded:
             let isHandedOver = self.isWanted || !self.waiting.isEmpty
             self.leader = isHandedOver ? "thread" : "nobody"
             self.isWanted = false
             return LifeReply(wakes: isHandedOver)
-        case .threadEndedRound:
+        case .releaseLeadIfIdle:
             guard self.waiting.isEmpty else { return LifeReply(decision: "goes on") }
             self.leader = "nobody"
             self.isWanted = false
             return LifeReply(decision: "done")
-        case .threadWantsLead: return LifeReply(decision: self.wantLead() ? "leads" : "waits")
+        case .acquireLeadForThread: return LifeReply(decision: self.wantLead() ? "leads" : "waits")
         case .waiterGaveUp(let number):
             guard self.deadlines[number] != nil else { break }
             return LifeReply(decision: self.withdraw(number) ? "withdrawn" : "had begun")
-        case .threadIsFree: return self.schedule(at: now)
-        case .checkpointBegan:
+        case .nextThreadWork: return self.schedule(at: now)
+        case .claimDueCheckpoint:
             guard self.checkpoint != "notDue" else { break }
             self.checkpoint = "notDue"
             return LifeReply(decision: "copies")
-        case .lookAroundIsUnfinished: self.lookAt = now
+        case .setMaintenanceDue: self.lookAt = now
         case .idleSweepBegan:
             if let sweptAt = self.sweptAt, now - sweptAt < LifeEvent.idlePause { break }
             self.sweptAt = now
@@ -107,7 +107,7 @@ struct LifeModel {
 
     // MARK: - Parts
 
-    private mutating func takeAll() -> [Int] {
+    private mutating func drainAll() -> [Int] {
         defer { self.waiting = [] }
         self.hurries = false
         return self.numbers
@@ -116,12 +116,12 @@ struct LifeModel {
     private mutating func lose(at now: Int) -> LifeReply {
         guard self.takesIn else { return LifeReply() }
         if self.isHealthy { self.phase = "degraded since \(now)" } else { self.isLost = true }
-        return LifeReply(failed: self.takeAll().sorted(), code: .full, wakes: true)
+        return LifeReply(failed: self.drainAll().sorted(), code: .full, wakes: true)
     }
 
     private mutating func close() -> LifeReply {
         self.phase = "closed"
-        return LifeReply(failed: self.takeAll().sorted(), code: .closed)
+        return LifeReply(failed: self.drainAll().sorted(), code: .closed)
     }
 
     private mutating func submit(_ number: Int, _ submitter: LifeEvent.Submitter, _ deadline: Int) -> LifeReply {
@@ -210,8 +210,8 @@ struct LifeModel {
             self.lookAt = nil
             return "sleeps"
         }
-        let time = self.lookAt ?? now + Self.lookAroundInterval
-        self.lookAt = time <= now ? now + Self.lookAroundInterval : time
+        let time = self.lookAt ?? now + Self.maintenanceInterval
+        self.lookAt = time <= now ? now + Self.maintenanceInterval : time
         return time <= now ? "looks around" : "sleeps until \(time)"
     }
 }

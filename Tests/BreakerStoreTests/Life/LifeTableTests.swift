@@ -7,7 +7,7 @@ import Testing
     /// The life as it is when the event happens, at 1,000 ms: a task's ticket 1 is overdue, a thread's ticket 2 is not.
     private static func life(_ phase: String) -> DrivenLife {
         var life = DrivenLife()
-        _ = life.happen(.opened(mayKeepAnswers: true), at: 0)
+        _ = life.happen(.opened(mayCacheDecisions: true), at: 0)
         _ = life.happen(.handlesWereMade, at: 0)
         _ = life.happen(.submitted(1, by: .task, deadline: 900), at: 1)
         _ = life.happen(.submitted(2, by: .thread, deadline: 2_000), at: 1)
@@ -28,7 +28,7 @@ import Testing
         var life = Self.life("healthy")
         switch leader {
         case "caller": life.life.lead = .caller
-        case "looker": life.life.lead = .looker
+        case "reader": life.life.lead = .reader
         case "thread": life.life.lead = .thread
         default: break
         }

@@ -94,26 +94,26 @@ import Testing
             number += 1
             let patience = random.pick([0, 5, 50, 400, 3_000]) ?? 0
             return .submitted(number, by: random.pick(LifeEvent.Submitter.allCases) ?? .task, deadline: now + patience)
-        case 5: return .roundBegan
+        case 5: return .startRound
         case 6: return .fileLocked
-        case 7, 8: return .fileWasBusy
+        case 7, 8: return .handleBusyFile
         case 9: return .commitEnded(isLost: random.chance(20), frames: random.pick([0, 199, 200, 229, 230]) ?? 0)
-        case 10: return .lookBegan
+        case 10: return .acquireLeadForRead
         case 11: return .leadEnded
         case 12: return .leadEnded
-        case 13: return .threadEndedRound
-        case 14: return .threadWantsLead
+        case 13: return .releaseLeadIfIdle
+        case 14: return .acquireLeadForThread
         case 15: return .waiterGaveUp(known)
         case 16, 17: return .waiterGaveUp(known)
-        case 18, 19: return .threadIsFree
-        case 20: return .checkpointBegan
+        case 18, 19: return .nextThreadWork
+        case 20: return .claimDueCheckpoint
         case 21, 22: return .handlesWereMade
         case 23: return .circuitsWereDropped(areOthersLeft: random.chance(50))
         case 24, 25: return .idleSweepBegan
-        case 26, 27: return .lookAroundIsUnfinished
-        case 28: return random.chance(50) ? .lost : .opened(mayKeepAnswers: random.chance(80))
+        case 26, 27: return .setMaintenanceDue
+        case 28: return random.chance(50) ? .lost : .opened(mayCacheDecisions: random.chance(80))
         case 29:
-            return random.pick([.recovered, .openingFailed, .lookAroundIsUnfinished, .handlesWereMade]) ?? .recovered
+            return random.pick([.recovered, .openingFailed, .setMaintenanceDue, .handlesWereMade]) ?? .recovered
         default: return random.chance(20) ? (random.chance(70) ? .closeRequested : .closed) : .recovered
         }
     }

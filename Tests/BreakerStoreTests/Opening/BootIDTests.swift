@@ -48,7 +48,7 @@ import Musl
 
     /// As a unit of systemd with `ProcSubset=pid` sees `/proc`.
     @Test(.enabled(if: geteuid() == 0, "only root may make namespaces"))
-    func aProcessThatCannotSeeTheBootIDIsToldWhatToSet() async throws {
+    func aProcessThatCannotSeeTheBootIDLearnsWhatToSet() async throws {
         let place = try Workplace.here
         let subset = #"mount -t proc -o subset=pid proc /proc && exec "$0" "$@""#
         let hidden = try place.worker(through: ["unshare", "--mount", "sh", "-c", subset])

@@ -47,7 +47,7 @@ enum Files {
     }
 
     /// The names of what the library has set aside in a directory as broken.
-    static func setAside(in directory: String) -> [String] {
+    static func quarantine(in directory: String) -> [String] {
         Directory.names(in: directory).filter { $0.contains(".corrupt-") }
     }
 

@@ -86,8 +86,8 @@ private struct Used: Sendable {
             switch number {
             case 0:
                 self.breaker.recordFailure()
-                self.breaker.circuit.register(KeptConfig(self.breaker.circuit.registeredConfig))
-                if let read = self.breaker.circuit.lastRead { _ = self.breaker.circuit.know(read) { true } }
+                self.breaker.circuit.register(ConfigBox(self.breaker.circuit.registeredConfig))
+                if let read = self.breaker.circuit.lastRead { _ = self.breaker.circuit.update(read, if: { true }) }
                 _ = self.store.health
                 _ = self.store.backend.core?.isDegraded
             case 1:
@@ -104,11 +104,11 @@ private struct Used: Sendable {
                 _ = try? self.store.breaker(.init(name: "b"))
                 if let core = self.store.backend.core {
                     core.answers.source.withLock { _ in }
-                    core.guarded.withLock { _ in }
+                    core.state.withLock { _ in }
                     core.feed.wake()
                     core.publishAllCounts()
-                    _ = core.counting.takeUnsaved(on: .pauseIsOver, by: 1, atMost: 1_000) { _ in true }
-                    core.lookAroundSoon()
+                    _ = core.counting.beginSave(on: .pauseIsOver, by: 1, atMost: 1_000) { _ in true }
+                    core.requestMaintenance()
                 }
                 // The second store of a path enters and leaves the table of the process's cores.
                 (try? CircuitStore(path: self.store.backend.file.path))?.close()

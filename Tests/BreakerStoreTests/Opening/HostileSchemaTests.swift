@@ -21,8 +21,8 @@ import Testing
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET \(set) WHERE \(condition)"
     }
 
-    private static var isSetAside: Bool {
-        get throws { try !Files.setAside(in: Workplace.here.directory).isEmpty }
+    private static var isQuarantined: Bool {
+        get throws { try !Files.quarantine(in: Workplace.here.directory).isEmpty }
     }
 
     /// Opens the file in every way, and uses it as far as that goes; returns what each way threw.
@@ -91,7 +91,7 @@ import Testing
         }
         let isUntouched = Files.read(path) == bytes
         #expect(isUntouched)
-        #expect(try !Self.isSetAside)
+        #expect(try !Self.isQuarantined)
     }
 
     static let indexes = [
@@ -144,11 +144,11 @@ import Testing
         "CREATE TABLE mine (x TEXT); "
             + rewrite("sql = 'CREATE TABLE mine (x TEXT CHECK (json_valid(x)))'", "name = 'mine'"),
     ])
-    func schemaThatSQLiteRefusesIsSetAside(sql: String) throws {
+    func schemaThatSQLiteRefusesIsQuarantined(sql: String) throws {
         let path = try Self.make(sql)
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
-        #expect(try Self.isSetAside)
+        #expect(try Self.isQuarantined)
         #expect(store.isHealthy)
     }
 

@@ -48,7 +48,7 @@ import Testing
         #expect(await eventually { store.isHealthy })
         #expect(await eventually { (try? store.circuit(named: "b")?.state) != .closed })
         #expect(Foreign.value(path, "SELECT count(*) FROM circuit WHERE name = 'a'") == "1")
-        #expect(try Files.setAside(in: Workplace.here.directory).isEmpty)
+        #expect(try Files.quarantine(in: Workplace.here.directory).isEmpty)
     }
 
     @Test func startsANewFileOnceTheFilesWereMovedAway() async throws {
@@ -61,7 +61,7 @@ import Testing
         await breaker.recordFailure()
         #expect(Self.code(of: store) == .foreignSchema, "\(store.health)")
         // The worker runs, and has its byte in the lock file.
-        let kept = try StoreFiles(path: path).setAside(SystemHostClock())
+        let kept = try StoreFiles(path: path).quarantine(SystemHostClock())
         #expect(Files.read(kept) != nil)
         #expect(await eventually { store.isHealthy })
         #expect(try await store.circuits().map(\.name) == ["b"])
@@ -71,14 +71,14 @@ import Testing
         let path = try Workplace.here.store
         let store = try Self.open(path)
         _ = try store.breaker(Stores.config("b"))
-        let error = #expect(throws: BreakerStoreError.self) { try StoreFiles(path: path).setAside(SystemHostClock()) }
+        let error = #expect(throws: BreakerStoreError.self) { try StoreFiles(path: path).quarantine(SystemHostClock()) }
         #expect(error?.code == .inUse)
         #expect(store.isHealthy)
         store.close()
-        let kept = try StoreFiles(path: path).setAside(SystemHostClock())
+        let kept = try StoreFiles(path: path).quarantine(SystemHostClock())
         #expect(Files.read(kept) != nil)
         #expect([path, path + "-wal", path + "-shm"].allSatisfy { Files.read($0) == nil })
-        #expect(try Files.setAside(in: Workplace.here.directory).count == 3)
+        #expect(try Files.quarantine(in: Workplace.here.directory).count == 3)
     }
 
     /// Living workers move a broken file away themselves.
@@ -89,11 +89,11 @@ import Testing
         let worker = LockFile.workers.lowerBound + 1
         #expect(lock.lock(worker: worker))
         Files.write(Array("not a database".utf8), to: path)
-        let error = #expect(throws: BreakerStoreError.self) { try StoreFiles(path: path).setAside(SystemHostClock()) }
+        let error = #expect(throws: BreakerStoreError.self) { try StoreFiles(path: path).quarantine(SystemHostClock()) }
         #expect(error?.code == .inUse)
         #expect(Files.read(path) != nil)
         lock.unlock(worker: worker)
-        let kept = try StoreFiles(path: path).setAside(SystemHostClock())
+        let kept = try StoreFiles(path: path).quarantine(SystemHostClock())
         #expect(Files.read(kept) != nil)
         // The lock file was there before.
         #expect(lock.isInPlace)
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// The version is asked for before the tables are compared.
-    @Test func laterMajorVersionIsToldWhateverTheTablesAre() async throws {
+    @Test func laterMajorVersionIsReportedWhateverTheTablesAre() async throws {
         let path = try Workplace.here.store
         let store = try Self.open(path)
         defer { store.close() }

@@ -51,9 +51,9 @@ import Testing
         let other = Foreign(path)
         other.run("BEGIN IMMEDIATE")
         async let reset: Void = breaker.reset()
-        #expect(await eventually { core.ask { $0.waiting.count } == 1 })
+        #expect(await eventually { core.read { $0.waiting.count } == 1 })
         #expect(throws: BreakerStoreError.self) { try synchronously { try store.history() } }
-        #expect(core.ask { $0.waiting.count } == 2)
+        #expect(core.read { $0.waiting.count } == 2)
         other.run("ROLLBACK")
         try await reset
         #expect(
@@ -162,20 +162,20 @@ import Testing
         "UPDATE circuit SET name = HUGE WHERE name = 'a'", "UPDATE event SET circuit = HUGE WHERE id = 1",
         "INSERT INTO command SELECT id, HUGE, 1, NULL, 0, 0, NULL, NULL, NULL, NULL FROM circuit WHERE name = 'b'",
     ])
-    func hugeKeyIsSetAside(sql: String) async throws {
+    func hugeKeyIsQuarantined(sql: String) async throws {
         let path = try Self.make(sql.replacing("HUGE", with: "hex(zeroblob(20000000))"))
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         let breaker = try store.breaker(Stores.config("b"))
         let directory = try Workplace.here.directory
-        #expect(await eventually { !Files.setAside(in: directory).isEmpty })
+        #expect(await eventually { !Files.quarantine(in: directory).isEmpty })
         #expect(await eventually { store.isHealthy })
         synchronously { for _ in 0..<2 { breaker.recordFailure() } }
         #expect(!breaker.isCallPermitted)
     }
 
     /// A large file costs an opening nothing.
-    @Test func largeFileIsNotLookedThroughByItsOpening() async throws {
+    @Test func largeFileIsNotReadThroughByItsOpening() async throws {
         let path = try Self.make(
             """
             INSERT INTO event (circuit, kind, at, reason) WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n

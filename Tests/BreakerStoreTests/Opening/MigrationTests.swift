@@ -110,7 +110,7 @@ import Darwin
         try other.configureForReading()
         #expect(try Schema.migrate(other, StoreFile(resolving: path)) == [])
         var facts = OpeningFacts(unexamined: try StoreFile(resolving: path))
-        facts.look(at: .content)
+        facts.examine(.content)
         guard case .header(let header) = facts.content else {
             Issue.record("\(facts)")
             return

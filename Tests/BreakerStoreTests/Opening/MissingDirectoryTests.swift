@@ -234,7 +234,7 @@ import Darwin
     }
 
     /// Health tells each reason once.
-    @Test func eachReasonIsToldOnce() async throws {
+    @Test func eachReasonIsReportedOnce() async throws {
         let directory = try Workplace.here.directory
         let heard = Locked<[String]>([])
         let configuration = Self.configuration {

@@ -43,7 +43,7 @@ import Testing
         #expect(try await store.circuit(named: "f")?.state != .closed)
         #expect(
             await eventually {
-                ((try? store.history()) ?? []).contains { $0.reason?.contains("numbers so high") == true }
+                ((try? store.history()) ?? []).contains { $0.reason?.contains("exhausted SQLite") == true }
             })
         #expect(Foreign.value(path, "SELECT max(id) < 1000 FROM event") == "1")
         first.close()
@@ -62,7 +62,7 @@ import Testing
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         #expect(Foreign.value(path, "SELECT seq FROM sqlite_sequence WHERE name = 'mine'") == "9000000000000000000")
-        #expect(try !store.history().contains { $0.reason?.contains("numbers so high") == true })
+        #expect(try !store.history().contains { $0.reason?.contains("exhausted SQLite") == true })
     }
 
     /// A store that keeps fewer events than before gets rid of the others little by little.

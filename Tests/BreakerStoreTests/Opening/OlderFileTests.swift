@@ -182,7 +182,7 @@ import Testing
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         #expect(store.isHealthy)
-        let kept = try Files.setAside(in: Workplace.here.directory).first { $0.hasPrefix("a.db.") }
+        let kept = try Files.quarantine(in: Workplace.here.directory).first { $0.hasPrefix("a.db.") }
         #expect(try Files.read("\(Workplace.here.directory)/\(kept ?? "")") == bytes)
     }
 

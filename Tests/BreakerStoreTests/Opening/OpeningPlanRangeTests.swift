@@ -22,7 +22,7 @@ import Testing
 
         private func bit(_ place: Int) -> Bool { self.bits >> place & 1 == 1 }
 
-        func answer(_ look: OpeningFacts.Look, _ facts: inout OpeningFacts) {
+        func answer(_ look: OpeningFacts.Fact, _ facts: inout OpeningFacts) {
             switch look {
             case .content: facts.content = self.content
             case .lock: facts.lockContent = self.lock
@@ -32,7 +32,7 @@ import Testing
                 let other = self.content == OpeningPlanRangeTests.older ? 1_000 : Schema.version + 1_000
                 facts.version = self.bit(1) ? Schema.version : other
             case .tables: facts.isEmpty = self.bit(0)
-            case .wholeByLog: facts.versionByLog = .some(self.bit(1) ? Schema.version : nil)
+            case .wholeByLog: facts.byLog = self.bit(1) ? .store(version: Schema.version) : .noStore
             case .access:
                 facts.access =
                     self.bit(2) ? .granted : .refused(BreakerStoreError(code: .permissionDenied, message: ""))
@@ -76,8 +76,8 @@ import Testing
     }
 
     private func check(_ plan: inout OpeningPlan, _ answers: Answers) throws {
-        var looks: [OpeningFacts.Look] = []
-        while case .look(let look) = plan.step {
+        var looks: [OpeningFacts.Fact] = []
+        while case .examine(let look) = plan.step {
             // Nothing is looked at twice: the opening ends.
             try #require(!looks.contains(look), "\(look) again: \(plan)")
             looks.append(look)
@@ -88,24 +88,25 @@ import Testing
             !plan.mayMigrate && plan.facts.hasDatabase && plan.facts.content == Self.older
             && plan.facts.version != Schema.version
         switch plan.step {
-        case .look, .refuse, .beginAnew: break
-        case .takeGuard(let mayMake):
+        case .examine, .refuse, .startOver: break
+        case .acquireSetupLock(let mayMake):
             try #require(!mayMake || !isKept, "a lock file beside an older store: \(plan)")
-            try #require(plan.guarding == nil, "the guard is taken twice: \(plan)")
+            try #require(plan.setupLock == nil, "the guard is taken twice: \(plan)")
             try #require(mayMake ? plan.facts.access == .granted : answers.lock != .other, "\(plan)")
             try #require(!isStranger || !mayMake, "a lock file beside a stranger's file: \(plan)")
         case .open(let checksWholeFile):
-            try #require(plan.guarding != nil && plan.facts.access == .granted, "\(plan)")
+            try #require(plan.setupLock != nil && plan.facts.access == .granted, "\(plan)")
             try #require(!isKept, "an older store is migrated: \(plan)")
             try #require(!checksWholeFile || plan.mayCreate, "\(plan)")
-            try #require(!isStranger || plan.facts.versionByLog == .some(Schema.version), "a stranger's file: \(plan)")
-        case .create: try #require(plan.guarding != nil && plan.mayCreate && plan.facts.database == nil, "\(plan)")
-        case .moveStraysAside: try #require(plan.guarding != nil && !plan.facts.hasDatabase, "\(plan)")
+            try #require(
+                !isStranger || plan.facts.byLog == .store(version: Schema.version), "a stranger's file: \(plan)")
+        case .create: try #require(plan.setupLock != nil && plan.mayCreate && plan.facts.database == nil, "\(plan)")
+        case .moveStraysAside: try #require(plan.setupLock != nil && !plan.facts.hasDatabase, "\(plan)")
         case .deleteIndex:
-            try #require(plan.guarding != nil && plan.facts.log == nil, "\(plan)")
+            try #require(plan.setupLock != nil && plan.facts.log == nil, "\(plan)")
             try #require(!isKept, "the index of an older store: \(plan)")
-        case .setAside:
-            try #require(plan.guarding != nil && plan.mayCreate && plan.isSuspect, "\(plan)")
+        case .quarantine:
+            try #require(plan.setupLock != nil && plan.mayCreate && plan.isSuspect, "\(plan)")
             try #require(!isStranger, "a stranger's file: \(plan)")
         }
     }

@@ -5,12 +5,15 @@ import Testing
 /// What the files are.
 extension OpeningPlanTests {
     static let newFiles = [
-        Row("Before a lock file is made, this process must be known to have the right to it.", .look(.access), nothing)
-        {
+        Row(
+            "Before a lock file is made, this process must be known to have the right to it.", .examine(.access),
+            nothing
+        ) {
             $0.facts.access = nil
         },
         Row(
-            "Two processes may begin at the same time: one of them makes the file.", .takeGuard(mayMakeLockFile: true),
+            "Two processes may begin at the same time: one of them makes the file.",
+            .acquireSetupLock(mayMakeLockFile: true),
             nothing),
         Row("Nothing is there, and nobody else is at it.", .create, guarded(nothing)),
         Row("An opening that may not create says that there is nothing.", refuse(.notFound, "no store"), nothing) {
@@ -29,8 +32,9 @@ extension OpeningPlanTests {
         ) {
             $0.facts.log = found(2, size: 0)
         },
-        Row("The first bytes tell what a file is.", .look(.content), database(nil)),
-        Row("A power cut may leave the size of a new file and none of its bytes.", .look(.journal), database(.zeros)) {
+        Row("The first bytes tell what a file is.", .examine(.content), database(nil)),
+        Row("A power cut may leave the size of a new file and none of its bytes.", .examine(.journal), database(.zeros))
+        {
             $0.facts.journal = found(4)
         },
         Row(
@@ -39,17 +43,18 @@ extension OpeningPlanTests {
         ) {
             $0.facts.journal = found(4)
             $0.facts.startsFromNothing = true
-            $0.guarding?.isNew = true
+            $0.setupLock?.isNew = true
         },
         Row(
-            "A database without a table is as good as an empty file; SQLite says whether it has one.", .look(.tables),
+            "A database without a table is as good as an empty file; SQLite says whether it has one.",
+            .examine(.tables),
             database(header(0, 0))),
         Row(
             "A database without a table becomes a store.", .open(checksWholeFile: false),
             guarded(database(header(0, 0)))
         ) {
             $0.facts.isEmpty = true
-            $0.guarding?.isNew = true
+            $0.setupLock?.isNew = true
         },
         Row(
             "An index without its log tells of frames that no process will find.", .deleteIndex,
@@ -94,7 +99,7 @@ extension OpeningPlanTests {
     ]
 
     static let versions = [
-        Row("Beside a worker the index knows the version, which is asked for later.", .look(.lock), store) {
+        Row("Beside a worker the index knows the version, which is asked for later.", .examine(.lock), store) {
             $0.facts.lockContent = nil
         },
         Row(
@@ -104,25 +109,26 @@ extension OpeningPlanTests {
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.logVersions = nil
         },
-        Row("A later version beside a worker may be a torn first page: the log is read.", .look(.logVersions), store) {
+        Row("A later version beside a worker may be a torn first page: the log is read.", .examine(.logVersions), store)
+        {
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.content = header(Schema.applicationID, later)
             $0.facts.logVersions = nil
         },
-        Row("A process that opens anew would take its own byte for another's.", .look(.logVersions), store) {
+        Row("A process that opens anew would take its own byte for another's.", .examine(.logVersions), store) {
             $0.isReopening = true
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.logVersions = nil
         },
-        Row("Nobody has the store open, who would have made the index.", .look(.logVersions), store) {
+        Row("Nobody has the store open, who would have made the index.", .examine(.logVersions), store) {
             $0.facts.logVersions = nil
         },
-        Row("Without an index the log is read, whoever lives.", .look(.logVersions), store) {
+        Row("Without an index the log is read, whoever lives.", .examine(.logVersions), store) {
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.index = nil
             $0.facts.logVersions = nil
         },
-        Row("A frame is of a later version: SQLite says which page counts.", .look(.version), store) {
+        Row("A frame is of a later version: SQLite says which page counts.", .examine(.version), store) {
             $0.facts.logVersions = [newest, later]
         },
         Row("The later frame does not count.", .open(checksWholeFile: true), store) {
@@ -133,7 +139,7 @@ extension OpeningPlanTests {
             $0.facts.logVersions = [later]
             $0.facts.version = later
         },
-        Row("The header alone is later, and the log may have it right.", .look(.version), store) {
+        Row("The header alone is later, and the log may have it right.", .examine(.version), store) {
             $0.facts.content = header(Schema.applicationID, later)
         },
         Row("A file without a log is what its header says.", refuse(.newerSchema, "this program knows up to"), store) {
@@ -160,7 +166,7 @@ extension OpeningPlanTests {
     }()
 
     static let olderVersions = [
-        Row("A process may have migrated the file, and the log have the new first page.", .look(.version), kept),
+        Row("A process may have migrated the file, and the log have the new first page.", .examine(.version), kept),
         Row("The log has no newer first page.", refuse(.olderSchema, "schema 2.0"), kept) { $0.facts.version = 2_000 },
         Row("Another process has migrated the file.", .open(checksWholeFile: true), kept) { $0.facts.version = newest },
         Row("Without a log the header says it.", refuse(.olderSchema, "schema 2.0"), kept) { $0.facts.log = nil },
@@ -169,7 +175,7 @@ extension OpeningPlanTests {
             $0.facts.journal = found(4)
         },
         Row("No lock file is made beside it.", refuse(.olderSchema, "schema 2.0"), kept) {
-            $0.guarding = nil
+            $0.setupLock = nil
             $0.facts.lock = nil
             $0.facts.version = 2_000
         },
@@ -179,7 +185,7 @@ extension OpeningPlanTests {
         },
         Row("The first page is torn, and the log has an older one.", refuse(.olderSchema, "schema 2.0"), kept) {
             $0.facts.content = .other
-            $0.facts.versionByLog = .some(2_000)
+            $0.facts.byLog = .store(version: 2_000)
         },
         Row("An older minor version is older, too.", refuse(.olderSchema, "the file has schema"), kept) {
             $0.facts.content = header(Schema.applicationID, newest - 1)
@@ -198,22 +204,22 @@ extension OpeningPlanTests {
     static let torn = with(store) { $0.content = .other }
 
     static let tornFiles = [
-        Row("A checkpoint that was cut short may have torn the first page.", .look(.wholeByLog), torn),
-        Row("So may a page of another program's header.", .look(.wholeByLog), torn) {
+        Row("A checkpoint that was cut short may have torn the first page.", .examine(.wholeByLog), torn),
+        Row("So may a page of another program's header.", .examine(.wholeByLog), torn) {
             $0.facts.content = header(1, 0)
         },
-        Row("A lock file says that there was a store.", .look(.lock), torn) { $0.facts.lockContent = nil },
+        Row("A lock file says that there was a store.", .examine(.lock), torn) { $0.facts.lockContent = nil },
         Row("The log makes a whole store of it.", .open(checksWholeFile: true), torn) {
-            $0.facts.versionByLog = .some(newest)
+            $0.facts.byLog = .store(version: newest)
         },
         Row("The log makes a later store of it.", refuse(.newerSchema, "this program knows up to"), torn) {
-            $0.facts.versionByLog = .some(later)
+            $0.facts.byLog = .store(version: later)
         },
         Row("The log makes nothing of it.", refuse(.notAStore, "not an SQLite database"), torn) {
-            $0.facts.versionByLog = .some(nil)
+            $0.facts.byLog = .noStore
         },
         Row("Without a lock file nothing says that this was a store.", refuse(.notAStore, "not an SQLite"), torn) {
-            $0.guarding = nil
+            $0.setupLock = nil
             $0.facts.lock = nil
         },
         Row("An empty lock file says nothing.", refuse(.notAStore, "not an SQLite"), torn) {
@@ -225,7 +231,7 @@ extension OpeningPlanTests {
         Row("Without a log there is nothing else to read.", refuse(.notAStore, "not an SQLite"), torn) {
             $0.facts.log = nil
         },
-        Row("A file of two bytes is none that SQLite takes for empty.", .look(.wholeByLog), torn) {
+        Row("A file of two bytes is none that SQLite takes for empty.", .examine(.wholeByLog), torn) {
             $0.facts.database?.size = 2
         },
         Row("SQLite would delete the log of a file of one byte.", refuse(.notAStore, "not an SQLite"), torn) {

@@ -14,7 +14,7 @@ extension OpeningPlanTests {
 
     static let names = [
         Row("A link would lead somebody else to another log.", refuse(.unsafePath, "a symbolic link"), store) {
-            $0.guarding = nil
+            $0.setupLock = nil
             $0.facts.log?.kind = .link
         },
         Row("A device is no file.", refuse(.unsafePath, "not a regular file"), store) {
@@ -68,17 +68,17 @@ extension OpeningPlanTests {
     static let denied = BreakerStoreError(code: .permissionDenied, message: "denied")
 
     static let accesses = [
-        Row("The rights to an existing store are looked at, too.", .look(.access), store) {
+        Row("The rights to an existing store are looked at, too.", .examine(.access), store) {
             $0.facts.access = nil
         },
         Row("This process may not write.", refuse(.permissionDenied, "denied"), database(ours)) {
             $0.facts.access = .refused(denied)
         },
-        Row("Who makes a file sets its mode right after.", .takeGuard(mayMakeLockFile: false), store) {
-            $0.guarding = nil
+        Row("Who makes a file sets its mode right after.", .acquireSetupLock(mayMakeLockFile: false), store) {
+            $0.setupLock = nil
             $0.facts.access = .refused(denied)
         },
-        Row("The lock file must be one of a store.", .look(.lock), database(ours)) {
+        Row("The lock file must be one of a store.", .examine(.lock), database(ours)) {
             $0.facts.access = .refused(denied)
             $0.facts.lock = found(5)
         },
@@ -102,33 +102,37 @@ extension OpeningPlanTests {
             $0.facts.access = .refused(denied)
         },
         Row("An unsafe name stays one.", refuse(.unsafePath, "a symbolic link"), store) {
-            $0.guarding = nil
+            $0.setupLock = nil
             $0.facts.database?.kind = .link
         },
         Row(
-            "The database may be set aside just now, and another be made.", .takeGuard(mayMakeLockFile: false), nothing
+            "The database may be set aside just now, and another be made.", .acquireSetupLock(mayMakeLockFile: false),
+            nothing
         ) {
             $0.mayCreate = false
             $0.facts.lock = found(5)
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
-        Row("A store looks like a stranger's file until it is complete.", .takeGuard(mayMakeLockFile: false), torn) {
-            $0.guarding = nil
-            $0.facts.versionByLog = .some(nil)
+        Row(
+            "A store looks like a stranger's file until it is complete.", .acquireSetupLock(mayMakeLockFile: false),
+            torn
+        ) {
+            $0.setupLock = nil
+            $0.facts.byLog = .noStore
         },
         Row("The names are refused without a look at the lock file.", refuse(.unavailable, "broken disk"), store) {
-            $0.guarding = nil
+            $0.setupLock = nil
             $0.facts.failure = BreakerStoreError(code: .unavailable, message: "broken disk")
         },
     ]
 
     static let guards = [
-        Row("A cleaner has put another lock file there: others lock that one.", .beginAnew, store) {
+        Row("A cleaner has put another lock file there: others lock that one.", .startOver, store) {
             $0.facts.lock = found(6)
         },
-        Row("A cleaner has removed the lock file.", .beginAnew, store) { $0.facts.lock = nil },
-        Row("Without the guard nobody asks which lock file it is.", .takeGuard(mayMakeLockFile: false), store) {
-            $0.guarding = nil
+        Row("A cleaner has removed the lock file.", .startOver, store) { $0.facts.lock = nil },
+        Row("Without the guard nobody asks which lock file it is.", .acquireSetupLock(mayMakeLockFile: false), store) {
+            $0.setupLock = nil
             $0.facts.lock = found(6)
         },
     ]
@@ -136,33 +140,34 @@ extension OpeningPlanTests {
     /// Another database has come, and the log is the one that this process has left.
     static let replaced: OpeningPlan = {
         var plan = store
-        plan.left = FileIdentity(
+        plan.lastOpen = FileIdentity(
             database: .init(device: 1, inode: 7), log: .init(device: 1, inode: 2), index: nil)
         return plan
     }()
 
     static let leftLogs = [
         Row("SQLite would read the new database through the old one's log.", .moveStraysAside, replaced),
-        Row("Files are moved under the guard alone.", .takeGuard(mayMakeLockFile: false), replaced) {
-            $0.guarding = nil
+        Row("Files are moved under the guard alone.", .acquireSetupLock(mayMakeLockFile: false), replaced) {
+            $0.setupLock = nil
         },
         Row(
-            "The lock file is gone, too, and is made before anything is moved.", .takeGuard(mayMakeLockFile: true),
+            "The lock file is gone, too, and is made before anything is moved.",
+            .acquireSetupLock(mayMakeLockFile: true),
             replaced
         ) {
-            $0.guarding = nil
+            $0.setupLock = nil
             $0.facts.lock = nil
         },
-        Row("The first bytes say whether the newcomer is a store.", .look(.content), replaced) {
+        Row("The first bytes say whether the newcomer is a store.", .examine(.content), replaced) {
             $0.facts.content = nil
         },
         Row("A stranger's file keeps what lies beside it.", refuse(.notAStore, "another program"), replaced) {
             $0.facts.content = header(1, 0)
-            $0.facts.versionByLog = .some(nil)
+            $0.facts.byLog = .noStore
         },
         Row("A file that is no database keeps what lies beside it.", refuse(.notAStore, "not an SQLite"), replaced) {
             $0.facts.content = .other
-            $0.facts.versionByLog = .some(nil)
+            $0.facts.byLog = .noStore
         },
         Row("Beside an empty database the log is a stray in any case.", .moveStraysAside, replaced) {
             $0.facts.database?.size = 0
@@ -171,11 +176,11 @@ extension OpeningPlanTests {
         Row("The log is the new database's own.", .open(checksWholeFile: true), replaced) { $0.facts.log = found(8) },
         Row("The database is the same.", .open(checksWholeFile: true), replaced) { $0.facts.database = found(7) },
         Row("This process had no log.", .open(checksWholeFile: false), replaced) {
-            $0.left = FileIdentity(database: .init(device: 1, inode: 7), log: nil, index: nil)
+            $0.lastOpen = FileIdentity(database: .init(device: 1, inode: 7), log: nil, index: nil)
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
         Row("This process had no database.", .open(checksWholeFile: true), replaced) {
-            $0.left = FileIdentity(database: nil, log: .init(device: 1, inode: 2), index: nil)
+            $0.lastOpen = FileIdentity(database: nil, log: .init(device: 1, inode: 2), index: nil)
         },
     ]
 
@@ -187,9 +192,9 @@ extension OpeningPlanTests {
     }()
 
     static let suspicions = [
-        Row("SQLite has looked twice, and finds the file broken.", .setAside, suspect),
+        Row("SQLite has looked twice, and finds the file broken.", .quarantine, suspect),
         Row("Nobody has called the file broken.", .open(checksWholeFile: true), suspect) { $0.isSuspect = false },
-        Row("SQLite looks through the file first.", .look(.damage), suspect) { $0.facts.isBroken = nil },
+        Row("SQLite looks through the file first.", .examine(.damage), suspect) { $0.facts.isBroken = nil },
         Row("The file is whole: another process has seen to it.", .open(checksWholeFile: true), suspect) {
             $0.facts.isBroken = false
         },
@@ -199,28 +204,28 @@ extension OpeningPlanTests {
         Row("The file is gone by now.", .create, suspect) { $0.facts.database = nil },
         Row("An empty file is no broken one.", .moveStraysAside, suspect) { $0.facts.database?.size = 0 },
         Row("A lock file that was made just now is no sign of a store.", .open(checksWholeFile: false), suspect) {
-            $0.guarding?.isNew = true
+            $0.setupLock?.isNew = true
         },
-        Row("A suspicion is no reason to make a lock file.", .takeGuard(mayMakeLockFile: false), suspect) {
-            $0.guarding = nil
+        Row("A suspicion is no reason to make a lock file.", .acquireSetupLock(mayMakeLockFile: false), suspect) {
+            $0.setupLock = nil
         },
-        Row("SQLite would take a file of one byte for an empty one.", .setAside, suspect) {
+        Row("SQLite would take a file of one byte for an empty one.", .quarantine, suspect) {
             $0.facts.database?.size = 1
             $0.facts.content = nil
             $0.facts.isBroken = nil
         },
         Row("SQLite must roll back first.", .open(checksWholeFile: true), suspect) { $0.facts.journal = found(4) },
-        Row("An empty journal is to roll back nothing.", .setAside, suspect) { $0.facts.journal = found(4, size: 0) },
-        Row("The first bytes may name another program.", .look(.content), suspect) { $0.facts.content = nil },
+        Row("An empty journal is to roll back nothing.", .quarantine, suspect) { $0.facts.journal = found(4, size: 0) },
+        Row("The first bytes may name another program.", .examine(.content), suspect) { $0.facts.content = nil },
         Row("Another program's file is left alone.", refuse(.notAStore, "another program"), suspect) {
             $0.facts.content = header(1, 0)
-            $0.facts.versionByLog = .some(nil)
+            $0.facts.byLog = .noStore
         },
-        Row("SQLite writes to no file of a later format.", .setAside, suspect) {
+        Row("SQLite writes to no file of a later format.", .quarantine, suspect) {
             $0.facts.content = header(Schema.applicationID, newest, format: 3)
             $0.facts.isBroken = nil
         },
-        Row("A file without a header may be broken.", .setAside, suspect) { $0.facts.content = .other },
+        Row("A file without a header may be broken.", .quarantine, suspect) { $0.facts.content = .other },
         Row("A look that fails says nothing of the file.", refuse(.unavailable, "broken disk"), suspect) {
             $0.facts.isBroken = nil
             $0.facts.failure = BreakerStoreError(code: .unavailable, message: "broken disk")
@@ -244,7 +249,7 @@ extension OpeningPlanTests {
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
         Row("Nobody uses the store, and nobody waits for the look.", .open(checksWholeFile: true), store),
-        Row("Whether somebody uses it, the lock file tells.", .look(.lock), store) {
+        Row("Whether somebody uses it, the lock file tells.", .examine(.lock), store) {
             $0.facts.lockContent = nil
             $0.facts.index = nil
         },
@@ -252,11 +257,11 @@ extension OpeningPlanTests {
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
         Row("A lock file that was made just now need not have been a store's.", .open(checksWholeFile: false), store) {
-            $0.guarding?.isNew = true
+            $0.setupLock?.isNew = true
         },
         Row("This process has had the store open: it was one.", .open(checksWholeFile: true), store) {
             $0.isReopening = true
-            $0.guarding?.isNew = true
+            $0.setupLock?.isNew = true
             $0.facts.log = nil
             $0.facts.index = nil
         },

@@ -72,7 +72,7 @@ import Testing
     }
 
     static let ours = header(Schema.applicationID, newest)
-    static let held = OpeningPlan.Guarded(lock: .init(device: 1, inode: 5))
+    static let held = OpeningPlan.HeldSetupLock(lock: .init(device: 1, inode: 5))
 
     /// Nothing lies there, and this process may write to the directory.
     static let nothing: OpeningPlan = {
@@ -86,7 +86,7 @@ import Testing
         var plan = plan
         plan.facts.lock = found(5, size: 25)
         plan.facts.lockContent = .whole(hasWorkers: false)
-        plan.guarding = held
+        plan.setupLock = held
         return plan
     }
 

@@ -28,14 +28,14 @@ import Darwin
         defer { store.close() }
         #expect(store.isHealthy)
         #expect(try store.circuits().isEmpty)
-        let aside = Files.setAside(in: directory)
+        let aside = Files.quarantine(in: directory)
         let database = try #require(aside.first { $0.hasPrefix("a.db.") })
         #expect(Files.read("\(directory)/\(database)") == garbage)
         let keptLog = try #require(aside.first { $0.hasPrefix("a.db-wal.") })
         #expect(Files.read("\(directory)/\(keptLog)") == log)
         _ = try store.breaker(Stores.config())
         let event = try #require(try store.history().first { $0.kind == .quarantined })
-        #expect(event.reason == "the file was broken; it is kept as \(database)")
+        #expect(event.reason == "the file was damaged; it is kept as \(database)")
     }
 
     @Test func secondBrokenFileOfASecondKeepsTheFirst() throws {
@@ -46,13 +46,13 @@ import Darwin
             Files.write(Self.garbage, to: path)
             try CircuitStore(path: path, configuration: Stores.configuration()).close()
         }
-        #expect(Files.setAside(in: directory).count { $0.hasPrefix("a.db.") } == 3)
+        #expect(Files.quarantine(in: directory).count { $0.hasPrefix("a.db.") } == 3)
     }
 
     #if BREAKERSTORE_HOOKS
     /// Somebody has put garbage in the store's place for a moment: the store that comes back keeps its name and log.
     @Test(arguments: ["quarantine.due", "quarantine.begin", "quarantine.database", "quarantine.side"])
-    func whatIsPutBackIsNotSetAside(at step: String) async throws {
+    func whatIsPutBackIsNotQuarantined(at step: String) async throws {
         let path = try Workplace.here.store
         try Stores.make(path)
         await #expect(processExitsWith: .success) { [path = path as String, step = step as String] in
@@ -68,7 +68,7 @@ import Darwin
     #endif
 
     /// The opening that has set the broken file aside fails, and a later one makes the new file.
-    @Test func whatWasSetAsideIsReportedThoughTheOpeningFails() async throws {
+    @Test func whatWasQuarantinedIsReportedThoughTheOpeningFails() async throws {
         let directory = try Workplace.here.directory
         let path = directory + "/a.db"
         try Stores.make(path)
@@ -113,7 +113,7 @@ import Darwin
         let isTold = await eventually { (try? store.history())?.contains { $0.kind == .quarantined } == true }
         let directory = try Workplace.here.directory
         let history = Result { try store.history() }
-        #expect(isTold, "\(store.health), \(Files.setAside(in: directory)), \(history)")
+        #expect(isTold, "\(store.health), \(Files.quarantine(in: directory)), \(history)")
         #expect(await eventually { store.isHealthy })
         // What was reported of the old circuit does not count for the new one, unless the old one was never read: then
         // the report has no epoch of its own.
@@ -158,6 +158,6 @@ import Darwin
         try store.forget("a")
         #expect(try store.circuits().map(\.name) == ["b"])
         #expect(try store.history(of: "a").first?.kind == .forgotten)
-        #expect(Files.setAside(in: try Workplace.here.directory).isEmpty)
+        #expect(Files.quarantine(in: try Workplace.here.directory).isEmpty)
     }
 }

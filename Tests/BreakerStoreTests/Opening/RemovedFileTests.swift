@@ -18,7 +18,7 @@ import Darwin
     private static func name(_ number: Int) -> String { "\(number)" + String(repeating: "n", count: 180) }
 
     /// A checkpoint beside a reader leaves out pages that were changed again after the reader had begun.
-    @Test func aDatabaseThatIsTornWithoutItsLogIsSetAside() async throws {
+    @Test func aDatabaseThatIsTornWithoutItsLogIsQuarantined() async throws {
         let directory = try Workplace.here.directory
         let path = directory + "/a.db"
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
@@ -45,13 +45,13 @@ import Darwin
         await breaker.recordFailure()
         #expect(await eventually { store.isHealthy })
         #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
-        #expect(Files.setAside(in: directory).contains { $0.hasPrefix("a.db.") })
+        #expect(Files.quarantine(in: directory).contains { $0.hasPrefix("a.db.") })
         await breaker.recordFailure()
         #expect(breaker.failureCount == 2)
     }
 
     private static func checkpointsAreOver(_ core: StoreCore) async throws {
-        #expect(await eventually { if case .notDue = core.ask({ $0.checkpoint }) { true } else { false } })
+        #expect(await eventually { if case .notDue = core.read({ $0.checkpoint }) { true } else { false } })
         // A checkpoint is no longer due when its copy begins; a commit follows the copy.
         try await core.commit(until: Deadline(after: .hangLimit)) { _ in }
     }
@@ -90,7 +90,7 @@ import Darwin
         await breaker.recordFailure()
         // The failure may be told to the file that was opened anew only some time after that.
         #expect(await eventually { store.isHealthy && breaker.failureCount == 4 })
-        #expect(Files.setAside(in: directory).isEmpty)
+        #expect(Files.quarantine(in: directory).isEmpty)
     }
 
     #if BREAKERSTORE_HOOKS

@@ -87,7 +87,7 @@ import Darwin
     }
 
     /// Nobody has noticed that anything else was there in between.
-    @Test func whoLooksLooksAtTheStoreOnceItIsBack() throws {
+    @Test func readsUseTheStoreAgainAfterRecovery() throws {
         let directory = try Workplace.here.directory
         let path = directory + "/a.db"
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
@@ -121,7 +121,7 @@ import Darwin
         switch newcomer {
         case .garbage:
             // It is set aside, and the log with it.
-            #expect(Files.setAside(in: directory).count { $0.hasPrefix("a.db-wal.") } == 1)
+            #expect(Files.quarantine(in: directory).count { $0.hasPrefix("a.db-wal.") } == 1)
         case .stranger:
             #expect(throws: BreakerStoreError.self) { try opened.get() }
             let isAsItWas = Files.read(path) == bytes
@@ -133,7 +133,7 @@ import Darwin
         case .store:
             break
         }
-        let broken = Files.setAside(in: directory).first { $0.hasPrefix("a.db.") }
+        let broken = Files.quarantine(in: directory).first { $0.hasPrefix("a.db.") }
         let isKept = broken.map { Files.read("\(directory)/\($0)") == bytes } ?? true
         #expect(isKept)
         #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
@@ -201,7 +201,7 @@ import Darwin
     ///
     /// The opening begins anew where the right file is back, and else leaves all as it is.
     @Test(arguments: Newcomer.allCases, [true, false])
-    func whatComesBetweenLookingAndOpeningIsNotWrittenTo(_ newcomer: Newcomer, _ goesAgain: Bool) async {
+    func whatComesBetweenExaminingAndOpeningIsNotWrittenTo(_ newcomer: Newcomer, _ goesAgain: Bool) async {
         await #expect(processExitsWith: .success) { [newcomer, goesAgain] in
             try Files.withDirectory { directory in
                 let path = directory + "/a.db"
@@ -238,7 +238,7 @@ import Darwin
     }
 
     /// What was refused is looked at again under the guard, by the lock file that has the worker's byte.
-    @Test func whoOpensAnewKeepsItsWorkerThroughARefusal() async {
+    @Test func aStoreThatReopensKeepsItsWorkerThroughARefusal() async {
         await #expect(processExitsWith: .success) {
             try Files.withDirectory { directory in
                 let path = directory + "/a.db"

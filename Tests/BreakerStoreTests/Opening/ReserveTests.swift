@@ -69,7 +69,7 @@ import Darwin
         await #expect(processExitsWith: .success) {
             try FullDisk.use { disk, path, store, breaker in
                 let lock = try LockFile(path: path + "-lock", creatingWith: nil, owner: nil)
-                try lock.withGuard(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
+                try lock.withSetupLock(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
                     let file = try StoreFile(resolving: path)
                     let other = try Database.sharing(file, as: FileIdentity(of: file))
                     try other.connection.waitWhenBusy(.seconds(10))

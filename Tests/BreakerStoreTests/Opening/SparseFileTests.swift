@@ -97,7 +97,7 @@ import Darwin
     }
 
     /// A broken one is looked through before it is set aside, but not all of it.
-    @Test(.timeLimit(.minutes(10)), arguments: ["", "-wal"]) func brokenStoreIsSetAside(ending: String) throws {
+    @Test(.timeLimit(.minutes(10)), arguments: ["", "-wal"]) func brokenStoreIsQuarantined(ending: String) throws {
         let path = try Workplace.here.store
         try Stores.make(path)
         var bytes = Files.read(path) ?? []
@@ -111,14 +111,14 @@ import Darwin
         try Self.reading(lessThan: 2 << 30) {
             try CircuitStore(path: path, configuration: Stores.configuration()).close()
         }
-        let names = Files.setAside(in: try Workplace.here.directory)
+        let names = Files.quarantine(in: try Workplace.here.directory)
         #expect(names.contains { $0.hasPrefix("circuits.db.") }, "\(names)")
     }
 
     /// A log with more frames than a private index has room for is refused with a reason.
     @Test func longLogIsRefused() throws {
         let path = try Workplace.here.store
-        let pages = Connection.mostPrivateFrames + 10
+        let pages = Connection.maxPrivateFrames + 10
         let other = Foreign(path, keepsLog: true)
         other.run(
             """

@@ -66,7 +66,7 @@ import Darwin
                 #expect(!store.isHealthy)
                 if ending != "-lock" {
                     let lock = try LockFile(path: "\(path)-lock", creatingWith: nil, owner: nil)
-                    try lock.withGuard(until: Deadline(after: .seconds(100))) {}
+                    try lock.withSetupLock(until: Deadline(after: .seconds(100))) {}
                 }
                 unsafe unlink(path + ending)
                 #expect(comesTrue { store.isHealthy })

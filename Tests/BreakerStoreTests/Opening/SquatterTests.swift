@@ -10,7 +10,7 @@ import Testing
 
     /// What a squatter holds.
     enum Lock: CaseIterable {
-        case guardByte, write, all
+        case setupLockByte, write, all
     }
 
     @Test(arguments: Lock.allCases, ["a store", "an empty file"])
@@ -21,7 +21,7 @@ import Testing
             var squatter: Foreign?
             var lockFile: LockFile?
             switch lock {
-            case .guardByte:
+            case .setupLockByte:
                 let held = try LockFile(path: "\(path)-lock", creatingWith: 0o600, owner: nil)
                 #expect(held.lock(worker: 0))
                 lockFile = held

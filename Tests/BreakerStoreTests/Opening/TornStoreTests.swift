@@ -42,7 +42,7 @@ import Darwin
     }
 
     private static var asideNames: [String] {
-        get throws { try Files.setAside(in: Workplace.here.directory).filter { $0.hasPrefix("a.db.") } }
+        get throws { try Files.quarantine(in: Workplace.here.directory).filter { $0.hasPrefix("a.db.") } }
     }
 
     /// A reader finds nothing wrong with some of the texts, a writer does.
@@ -124,7 +124,7 @@ import Darwin
     }
 
     /// Only who looks at the history reads these pages.
-    @Test func damageThatALookMeets() async throws {
+    @Test func damageThatAReadMeets() async throws {
         let path = try Self.make()
         do {
             let store = try CircuitStore(path: path, configuration: Stores.configuration())

@@ -75,7 +75,7 @@ import Testing
             #expect(header.copiedFrames == 0)
             // The same by the library's own reading.
             let index = try self.index(database)
-            #expect(index.tag().counts)
+            #expect(index.tag().isReliable)
             #expect(index.frames == Int(header.frames))
             #expect(index.pendingFrames == Int(header.frames))
         }
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func theLogThatBeginsAnew() throws {
+    @Test func theLogThatBeginsAgain() throws {
         let stock = self.stock()
         let database = try self.connection()
         for _ in 0..<20 { stock.run(Self.insert) }

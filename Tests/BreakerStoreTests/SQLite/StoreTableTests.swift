@@ -102,7 +102,7 @@ import Testing
         let (database, _) = try Self.make(
             "INSERT INTO extra VALUES (9223372036854775807, 'a', 0.5, NULL, 7), (2, 'b', 0.5, NULL, 7)")
         let deletions = StoreTable.deletions(\.circuit, ">", in: Self.list)
-        try database.mendNumbers(by: deletions)
+        try database.repairRowIDs(by: deletions)
         #expect(try Self.rows(database) == "b1")
     }
 
@@ -130,7 +130,7 @@ import Testing
             """)
         try database.transaction(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
             let start = try ClockRow.start(database, StoreClock(ManualHostClock()))
-            var healing = Healing(database, at: start, in: tables)
+            var healing = Repair(database, at: start, in: tables)
             try healing.run()
             #expect(healing.notes.map(\.transition.reason) == ["1 row that could not be read was removed"])
         }

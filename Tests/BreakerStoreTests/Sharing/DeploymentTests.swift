@@ -27,11 +27,11 @@ import Darwin
         // What only the log holds would be gone with it.
         Foreign.copyLog(of: place.store)
         unsafe unlink(place.store + file)
-        let looker = try place.worker()
-        for worker in workers { try await self.wait(for: worker, in: place, looker) }
-        #expect(try await self.row("SELECT rules ->> '$.trip.count' FROM circuit WHERE name = 'users'", looker) == 9)
-        #expect(try await self.row("SELECT count(*) FROM circuit WHERE name = 'mail'", looker) == 0)
-        #expect(try await self.row("SELECT count(*) FROM registration", looker) == 2)
+        let reader = try place.worker()
+        for worker in workers { try await self.wait(for: worker, in: place, reader) }
+        #expect(try await self.row("SELECT rules ->> '$.trip.count' FROM circuit WHERE name = 'users'", reader) == 9)
+        #expect(try await self.row("SELECT count(*) FROM circuit WHERE name = 'mail'", reader) == 0)
+        #expect(try await self.row("SELECT count(*) FROM registration", reader) == 2)
     }
 
     /// In a new file the circuits are as they were in force.
@@ -43,20 +43,20 @@ import Darwin
         try await workers[0].ask("call users")
         #expect(await workers[1].quit() == 0)
         for ending in ["", "-wal", "-shm"] { unsafe unlink(place.store + ending) }
-        let looker = try place.worker()
-        try await self.wait(for: workers[0], in: place, looker)
-        #expect(try await self.row("SELECT rules ->> '$.trip.count' FROM circuit WHERE name = 'users'", looker) == 9)
+        let reader = try place.worker()
+        try await self.wait(for: workers[0], in: place, reader)
+        #expect(try await self.row("SELECT rules ->> '$.trip.count' FROM circuit WHERE name = 'users'", reader) == 9)
     }
 
     /// Until this worker has told the history that the store is back.
-    private func wait(for worker: WorkerProcess, in place: Workplace, _ looker: WorkerProcess) async throws {
+    private func wait(for worker: WorkerProcess, in place: Workplace, _ reader: WorkerProcess) async throws {
         let sql = "SELECT count(*) FROM event WHERE kind = 'restored' AND pid = \(worker.pid)"
         // For a moment there is no file.
-        while (try? await self.row(sql, looker)) ?? 0 == 0 { await Task.yield() }
+        while (try? await self.row(sql, reader)) ?? 0 == 0 { await Task.yield() }
     }
 
-    private func row(_ sql: String, _ looker: WorkerProcess) async throws -> Int? {
-        try await looker.ask("query \(try Workplace.here.store) \(sql)").number("row")
+    private func row(_ sql: String, _ reader: WorkerProcess) async throws -> Int? {
+        try await reader.ask("query \(try Workplace.here.store) \(sql)").number("row")
     }
 
     // MARK: - What meets a locked file
@@ -83,7 +83,7 @@ import Darwin
     }
 
     @Test(arguments: [false, true])
-    func lockedFileIsToldOfTheConfigLater(isAskedTwice: Bool) async throws {
+    func aLockedFileGetsTheConfigLater(isAskedTwice: Bool) async throws {
         let path = try Workplace.here.store
         let locked = try Locked(path)
         defer { locked.store.close() }
@@ -98,7 +98,7 @@ import Darwin
     /// The circuit's row, as no version of this library writes it: who meets it deletes it.
     private static let damage = "UPDATE circuit SET epoch = -1;"
 
-    @Test func rowThatWasHealedHasNoNewerConfig() async throws {
+    @Test func rowThatWasRepairedHasNoNewerConfig() async throws {
         let path = try Workplace.here.store
         let locked = try Locked(path)
         defer { locked.store.close() }
@@ -155,7 +155,7 @@ import Darwin
     }
     #endif
 
-    @Test func memoryGuardsByTheRulesInForce() async throws {
+    @Test func fallbackGuardsByTheRulesInForce() async throws {
         let path = try Workplace.here.store
         let clock = ManualHostClock()
         var configuration = CircuitStore.Configuration()

@@ -4,7 +4,7 @@ import Testing
 
 /// A process that can't keep up with the history is told how much of it has gone.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct EventLossTests {
-    @Test func whatWasPrunedIsToldAsMissed() async throws {
+    @Test func whatWasPrunedIsReportedAsMissed() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2, "listening=1 kept=10")
         try await workers.ask("breakers c 2")

@@ -239,7 +239,7 @@ import Testing
         #expect(!users.isCallPermitted)
     }
 
-    @Test func lookingChangesNothing() async throws {
+    @Test func readingChangesNothing() async throws {
         let place = try Workplace.here
         let python = try ForeignProgram.start(in: place)
         let witness = try place.worker()

@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import FoundationEssentials
 import Testing
 
 /// Asking and healthy calls leave the files byte for byte as they were, which another process checks.
@@ -17,6 +18,26 @@ import Testing
         // So that a witness who sees nothing is noticed.
         try await workers[0].ask("fail users")
         #expect(try await witness.ask("changed \(place.store)")["changed"]?.contains("wal") == true)
+    }
+
+    /// Nothing is committed for the sake of counters: a commit would send all processes back to the file.
+    @Test func healthyCallsCommitNothing() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(4)
+        try await workers.ask("breaker users")
+        // A commit changes the first 48 bytes of the wal-index: https://sqlite.org/walformat.html
+        func header() -> [UInt8] {
+            FileManager.default.contents(atPath: place.store + "-shm").map { Array($0.prefix(48)) } ?? []
+        }
+        let before = header()
+        #expect(before.count == 48)
+        for _ in 0..<30 {
+            place.clock.advance(by: .seconds(1))
+            for reply in try await workers.ask("call users 1000") { #expect(reply.number("ran") == 1_000) }
+        }
+        #expect(header() == before)
+        try await workers[0].ask("fail users")
+        #expect(header() != before)
     }
 
     @Test(arguments: ["closed", "open", "due", "half-open"])

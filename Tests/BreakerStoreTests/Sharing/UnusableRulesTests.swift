@@ -71,7 +71,7 @@ import Testing
     }
 
     /// The in-memory fallback guards by the own rules, also once the file is lost.
-    @Test(arguments: ["'{'", later]) func memoryGuardsByOwnRules(text: String) async throws {
+    @Test(arguments: ["'{'", later]) func fallbackGuardsByOwnRules(text: String) async throws {
         let directory = FileManager.default.temporaryDirectory.path + "/unusable-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let clock = ManualHostClock()

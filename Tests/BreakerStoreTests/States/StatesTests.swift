@@ -33,7 +33,7 @@ import Testing
     /// One process with one call, and all that can happen to its store.
     static let alone = WorldBounds(
         name: "alone", processes: 1, calls: (1, 1), rules: .ofWorld(.failures(1, window: World.second)),
-        submitters: [.thread, .task, .nobody], looksAround: true,
+        submitters: [.thread, .task, .nobody], maintains: true,
         kinds: Self.ends.union(Self.waits).union([
             .looks, .longLog, .hangs, .losesFile, .findsFile, .unknownCommit, .closes,
         ]), depth: 12)

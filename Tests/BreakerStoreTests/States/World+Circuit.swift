@@ -34,7 +34,7 @@ extension World {
         var file = self.file
         let (result, events) = file.apply(at: now) { circuit, failures in
             let result = event(&circuit, failures)
-            var events = circuit.takeTransitions()
+            var events = circuit.drainTransitions()
             plant?.spoil(&circuit, before, &events, at: now)
             return (result, events)
         }
@@ -96,7 +96,7 @@ extension World {
         }
         let action = circuit.apply(
             input, at: moment, among: failures, claiming: { Circuit.Claim(token: $0, worker: 0) })
-        if plant == .failureNotKept, case .failed = input { _ = circuit.takeFailureChanges() }
+        if plant == .failureNotKept, case .failed = input { _ = circuit.drainFailureChanges() }
         return action
     }
 

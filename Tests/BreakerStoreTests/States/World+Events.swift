@@ -89,8 +89,8 @@ extension World {
         case .hangs: self.processes[process].leaders[event.index].hangs = true
         case .threadRuns: self.threadRuns(process)
         case .looks:
-            if self.asked(process, { $0.lookBegan() }) {
-                self.processes[process].leaders.append(Leader(role: .looker, stage: .ends))
+            if self.asked(process, { $0.acquireLeadForRead() }) {
+                self.processes[process].leaders.append(Leader(role: .reader, stage: .ends))
             }
         case .losesFile: self.processes[process].canWrite = false
         case .findsFile: self.processes[process].canWrite = true
@@ -103,7 +103,7 @@ extension World {
         case .goesOn: self.processes[process].isStopped = false
         case .closes:
             let deadline = Deadline(at: Self.instant(self.now + 1))
-            self.happened(process) { ((), $0.closeRequested(until: deadline)) }
+            self.apply(process) { ((), $0.closeRequested(until: deadline)) }
         case .timePasses, .reset, .heldOpen, .heldOpenForTime, .heldClosed, .released, .probeAllowed, .forgotten: break
         }
     }
@@ -228,7 +228,7 @@ extension World.Process {
         return !self.leaders.contains {
             switch $0.role {
             case .thread, .leavingThread: true
-            case .caller, .looker: false
+            case .caller, .reader: false
             }
         }
     }

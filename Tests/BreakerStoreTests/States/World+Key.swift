@@ -75,7 +75,7 @@ extension World {
             switch life.lead {
             case .nobody: 0
             case .caller: 1
-            case .looker: 2
+            case .reader: 2
             case .thread: 3
             }
         let checkpoint =
@@ -85,10 +85,10 @@ extension World {
             case .synced: 2
             }
         key.add(phase + 5 * (lead + 4 * checkpoint))
-        key.add(flags: life.mayKeepAnswers, life.isLeadWanted, life.isOverdue)
+        key.add(flags: life.mayCacheDecisions, life.isLeadWanted, life.hasTimedOutWaiter)
         // The pause is always a second here, so the rest of the back-off does not matter.
         key.add(time: life.backOff.next.map(Self.seconds))
-        key.add(time: life.nextLookAround.map(Self.seconds))
+        key.add(time: life.nextMaintenance.map(Self.seconds))
         key.add(time: life.closeBy.map { Self.seconds($0.instant) })
         key.add(life.waiting.count)
     }
@@ -96,7 +96,7 @@ extension World {
     private func add(_ leader: Leader, _ tickets: [WorldTicket], to key: inout KeyBytes) {
         switch leader.role {
         case .caller: key.add(0)
-        case .looker: key.add(2)
+        case .reader: key.add(2)
         case .thread: key.add(3)
         case .leavingThread: key.add(4)
         }
@@ -133,7 +133,7 @@ extension World {
             key.add(1)
             key.add(self.ageMatters ? key.age(of: report.at) : 0)
             key.add(
-                flags: report.mayBeKnown, self.file.failures.failures.contains(failure),
+                flags: report.isRetry, self.file.failures.failures.contains(failure),
                 self.expected.failures.contains(failure))
         case .succeeded: key.add(2)
         case .probeEnded(_, _, .success, _): key.add(3)

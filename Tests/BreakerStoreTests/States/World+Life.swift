@@ -6,7 +6,7 @@ import FoundationEssentials
 extension World {
     /// Tells the life what happened, and does what the life asks for.
     @discardableResult
-    mutating func happened<Decision>(
+    mutating func apply<Decision>(
         _ process: Int, _ event: (inout StoreLife) -> (Decision, StoreLife.Actions)
     ) -> Decision {
         let (decision, actions) = event(&self.processes[process].life)
@@ -22,7 +22,7 @@ extension World {
     /// The same where the life asks for nothing.
     @discardableResult
     mutating func asked<Answer>(_ process: Int, _ question: (inout StoreLife) -> Answer) -> Answer {
-        self.happened(process) { (question(&$0), StoreLife.Actions()) }
+        self.apply(process) { (question(&$0), StoreLife.Actions()) }
     }
 
     private mutating func gatesFollow(_ process: Int) {
@@ -31,7 +31,7 @@ extension World {
 
     mutating func loses(_ process: Int) {
         let loss = self.loss
-        self.happened(process) { ((), $0.lost(loss)) }
+        self.apply(process) { ((), $0.lost(loss)) }
     }
 
     private var loss: StoreLife.Loss {
@@ -42,7 +42,7 @@ extension World {
     // MARK: - Tickets
 
     mutating func submit(_ ticket: WorldTicket, _ process: Int) {
-        switch self.happened(process, { $0.submitted(ticket, by: ticket.submitter) }) {
+        switch self.apply(process, { $0.submitted(ticket, by: ticket.submitter) }) {
         case .refuse: self.fails(ticket, process)
         case .lead:
             self.processes[process].leaders.append(Leader(role: .caller))
@@ -118,7 +118,7 @@ extension World {
         case .hasLock(let tickets): self.commits(tickets, isUnknown: isCommitUnknown, &leader, process)
         case .hasCommitted(let round):
             let loss = round.isLost ? self.loss : nil
-            self.happened(process) { ((), $0.commitEnded(loss, pendingFrames: pendingFrames)) }
+            self.apply(process) { ((), $0.commitEnded(loss, pendingFrames: pendingFrames)) }
             for (ticket, leave) in round.done { self.succeeds(ticket, leave, process) }
             for ticket in round.failed { self.fails(ticket, process) }
             leader.stage = .ends
@@ -132,10 +132,10 @@ extension World {
     private mutating func begins(_ leader: inout Leader, _ process: Int) {
         switch leader.role {
         case .thread, .leavingThread:
-            self.asked(process) { $0.checkpointBegan() }
-        case .caller, .looker: break
+            self.asked(process) { $0.claimDueCheckpoint() }
+        case .caller, .reader: break
         }
-        guard self.asked(process, { $0.roundBegan() }) else {
+        guard self.asked(process, { $0.startRound() }) else {
             leader.stage = .ends
             return
         }
@@ -145,7 +145,7 @@ extension World {
     private mutating func locks(_ leader: inout Leader, _ process: Int) {
         guard self.lockedBy == nil else {
             let (loss, now) = (self.loss, self.instant)
-            let givesUp = self.happened(process) { $0.fileWasBusy(loss, at: now) }
+            let givesUp = self.apply(process) { $0.handleBusyFile(loss, at: now) }
             leader.stage = givesUp ? .hasCommitted(Round(isLost: true)) : .waitsForLock
             return
         }
@@ -175,14 +175,14 @@ extension World {
     private mutating func ends(_ leader: inout Leader, _ process: Int) {
         let goesOn: Bool
         switch leader.role {
-        case .caller, .looker:
-            self.happened(process) { ((), $0.leadEnded()) }
+        case .caller, .reader:
+            self.apply(process) { ((), $0.leadEnded()) }
             goesOn = false
-        case .thread: goesOn = !self.asked(process) { $0.threadEndedRound() }
+        case .thread: goesOn = !self.asked(process) { $0.releaseLeadIfIdle() }
         case .leavingThread:
             goesOn = !self.processes[process].life.waiting.isEmpty
             if !goesOn {
-                self.happened(process) { ((), $0.closed()) }
+                self.apply(process) { ((), $0.closed()) }
                 self.processes[process].hasThreadEnded = true
                 self.processes[process].kept = []
             }
@@ -195,7 +195,7 @@ extension World {
     mutating func threadRuns(_ process: Int) {
         let now = self.instant
         self.processes[process].isThreadAwake = true
-        switch self.happened(process, { $0.threadIsFree(at: now) }) {
+        switch self.apply(process, { $0.nextThreadWork(at: now) }) {
         case .syncLog: break
         case .lead: self.processes[process].leaders.append(Leader(role: .thread))
         case .recover:
@@ -205,10 +205,10 @@ extension World {
                 self.tellKept(process)
             }
             self.processes[process].leaders.append(Leader(role: .thread))
-        case .lookAround:
+        case .maintenance:
             if !self.processes[process].canWrite { return self.loses(process) }
             let loss = self.loss
-            _ = self.happened(process) { $0.fileWasBusy(loss, at: now) }
+            _ = self.apply(process) { $0.handleBusyFile(loss, at: now) }
             self.tellKept(process)
         case .finish: self.processes[process].leaders.append(Leader(role: .leavingThread))
         case .sleep(let until):

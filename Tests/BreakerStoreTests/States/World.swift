@@ -64,7 +64,7 @@ struct World {
     struct Leader {
         enum Role {
             case caller
-            case looker
+            case reader
             case thread
             case leavingThread
         }
@@ -104,10 +104,10 @@ struct World {
     }
 
     mutating func newProcess() -> Process {
-        var life = StoreLife(path: "/a", firstRetry: .seconds(1), looksAroundAlways: self.bounds.looksAround)
-        life.opened(mayKeepAnswers: true)
+        var life = StoreLife(path: "/a", firstRetry: .seconds(1), maintainsAlways: self.bounds.maintains)
+        life.opened(mayCacheDecisions: true)
         return Process(
-            worker: Int64(self.newNumber()), life: life, isThreadAwake: self.bounds.looksAround, remembered: self.file)
+            worker: Int64(self.newNumber()), life: life, isThreadAwake: self.bounds.maintains, remembered: self.file)
     }
 
     // MARK: - Time

@@ -80,7 +80,7 @@ struct WorldBounds {
     /// Who asks for changes.
     var submitters: [StoreLife.Submitter] = [.thread]
     /// Whether the store's thread looks each second whether the file is in its place.
-    var looksAround = false
+    var maintains = false
     /// What happens beside what processes do by themselves.
     var kinds: Set<WorldEvent.Kind>
     /// How many events follow each other at most.

@@ -25,7 +25,7 @@ import Darwin
         let words: UnsafeMutablePointer<UInt64>
         let mapping: HeaderMapping
         let gate = Gate()
-        let slot = AnswerSlot()
+        let cache = DecisionCache()
 
         init() throws {
             let memory = unsafe mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANON, -1, 0)
@@ -42,18 +42,18 @@ import Darwin
         deinit { unsafe munmap(self.words, Self.size) }
 
         /// Keeps an answer that was read under the present header.
-        func publish(_ verdict: CallAnswer.Kind, generation: UInt64 = 2) throws {
+        func publish(_ verdict: CallDecision.Kind, generation: UInt64 = 2) throws {
             let held = try #require(self.gate.tag())
-            self.slot.publish(
-                CallAnswer(verdict, epoch: 1, until: 0), readUnder: held.tag, generation: generation)
+            self.cache.publish(
+                CallDecision(verdict, epoch: 1, until: 0), readUnder: held.tag, generation: generation)
         }
 
-        var kind: CallAnswer.Kind { self.slot.ask(self.gate).kind }
+        var kind: CallDecision.Kind { self.cache.read(self.gate).kind }
     }
 
     /// A task that had read the file before it was replaced keeps its answer just when a call has compared the header
     /// with the former one: the call would get the answer of a file that is gone.
-    @Test func anAnswerThatComesInTheMidstOfALookIsNotGivenOut() async {
+    @Test func anAnswerThatComesDuringAReadIsNotPublished() async {
         await #expect(processExitsWith: .success) {
             let header = try Header()
             try header.publish(.proceed)

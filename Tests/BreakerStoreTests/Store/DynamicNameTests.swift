@@ -23,7 +23,7 @@ import Testing
     private func pass(_ time: Duration, _ store: CircuitStore) async throws {
         self.clock.advance(by: time)
         let core = try #require(store.backend.core)
-        core.lookAroundSoon()
+        core.requestMaintenance()
         let looks = Locked(false)
         // The thread looks around before it leads again.
         core.post(until: Deadline(after: .hangLimit)) { _ in looks.withLock { $0 = true } }
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// Of a circuit whose calls all came while memory guarded, this process has read nothing.
-    @Test func callsFromBeforeTheFirstReadAreToldFirst() async throws {
+    @Test func callsFromBeforeTheFirstReadAreReportedFirst() async throws {
         let directory = try Files.makeDirectory()
         defer { Files.remove(directory) }
         let path = directory + "/a.db"
@@ -112,13 +112,13 @@ import Testing
         #expect(
             await eventually {
                 self.clock.advance(by: .seconds(61))
-                store.backend.core?.lookAroundSoon()
+                store.backend.core?.requestMaintenance()
                 return store.backend.core?.circuits.isEmpty == true && self.workers(store, "a") == 0
             })
         #expect(Foreign.value(path, "SELECT sum(succeeded) FROM counters") == "1")
     }
 
-    @Test func refusalsAreToldFirst() async throws {
+    @Test func refusalsAreReportedFirst() async throws {
         let directory = try Files.makeDirectory()
         defer { Files.remove(directory) }
         let store = try self.store(directory + "/a.db")
@@ -135,7 +135,7 @@ import Testing
         #expect(
             await eventually {
                 self.clock.advance(by: .seconds(61))
-                store.backend.core?.lookAroundSoon()
+                store.backend.core?.requestMaintenance()
                 return self.workers(store, "a") == 0
                     && Foreign.value(path, "SELECT sum(refused) FROM counters") == "3"
             })
@@ -169,7 +169,7 @@ import Testing
     }
 
     /// Numbers of events that are gone were told already.
-    @Test func whatIsGoneFromTheHistoryIsNotToldAsMissed() async throws {
+    @Test func whatIsGoneFromTheHistoryIsNotReportedAsMissed() async throws {
         let directory = try Files.makeDirectory()
         defer { Files.remove(directory) }
         let store = try self.store(directory + "/a.db", forgetIdleAfter: .seconds(600))
@@ -192,7 +192,7 @@ import Testing
     }
 
     /// More than the file is told at one look, and the last ones that the process has.
-    @Test func theFileIsToldOfAll() async throws {
+    @Test func theFileGetsAll() async throws {
         let directory = try Files.makeDirectory()
         defer { Files.remove(directory) }
         let stores = [try self.store(directory + "/a.db"), try self.store(directory + "/a.db")]

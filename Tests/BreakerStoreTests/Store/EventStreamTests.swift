@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Waits until the thread has compared the header so often that it has read all that is committed by now.
-    private func comparisons(_ count: Int, of store: CircuitStore, _ seen: Tally) async throws {
+    private func comparisons(_ count: Int, of store: CircuitStore, _ seen: CircuitCounters) async throws {
         let feed = try #require(store.backend.core).feed
         let goal = seen.count + count
         #expect(
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// A slow stream takes nothing from a handler, and to close waits for a slow handler.
-    @Test func aHandlerIsToldEverything() async throws {
+    @Test func aHandlerGetsEverything() async throws {
         let heard = Locked<[String]>([])
         let goOn = DispatchSemaphore(value: 0)
         let store = try self.makeStore { event in
@@ -212,7 +212,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let tests = EventStreamTests()
             let store = try tests.makeStore()
-            let (comparisons, reads) = (Tally(), Tally())
+            let (comparisons, reads) = (CircuitCounters(), CircuitCounters())
             let streams = (0..<1_000).map { _ in store.events() }
             Hook.install { name in
                 if name == "events.comparing" { comparisons.add() }
@@ -234,10 +234,10 @@ import Testing
 
     @Test func nothingIsReadWhileTheHeaderStays() async {
         await #expect(processExitsWith: .success) {
-            let heard = Tally()
+            let heard = CircuitCounters()
             let tests = EventStreamTests()
             let store = try tests.makeStore { _ in heard.add() }
-            let (comparisons, reads) = (Tally(), Tally())
+            let (comparisons, reads) = (CircuitCounters(), CircuitCounters())
             Hook.install { name in
                 if name == "events.comparing" { comparisons.add() }
                 if name == "events.reading" { reads.add() }

@@ -107,7 +107,7 @@ import Testing
         #expect(health == health, "a listener would hear of a change again and again")
         core.lose(.moved(""))
         clock.set(wall: 0)
-        core.noteHealthOnBoard()
+        core.publishHealth()
     }
 
     /// A file that is set aside gets the time as a part of its name.
@@ -115,8 +115,8 @@ import Testing
         let path = try Workplace.here.store
         Files.write([1], to: path)
         let moved = try MovedFile(path, as: "corrupt", at: Date(timeIntervalSince1970: wall))
-        #expect(moved.kept.hasPrefix(path + ".corrupt-"))
-        #expect(Files.read(moved.kept) == [1])
+        #expect(moved.newName.hasPrefix(path + ".corrupt-"))
+        #expect(Files.read(moved.newName) == [1])
     }
 
     /// The default of a clock's `sleep`, which a user's code may call, too.

@@ -45,7 +45,7 @@ import Testing
             return rules
         }
 
-        private typealias Event = @Sendable (inout Circuit, Moment, any KeptFailures) -> Void
+        private typealias Event = @Sendable (inout Circuit, Moment, any KnownFailures) -> Void
 
         /// Makes the same event happen to both.
         private mutating func both(_ event: @escaping Event) throws { try self.both([event]) }
@@ -54,26 +54,26 @@ import Testing
         private mutating func both(_ events: [Event]) throws {
             let name = self.name
             let (now, stored) = try self.core.commit(until: Self.patience) { (transaction) throws(BreakerStoreError) in
-                var tallies: [FailureTally?] = []
+                var counters: [FailureCount?] = []
                 for event in events {
-                    tallies.append(
+                    counters.append(
                         try transaction.change(name) { circuit, moment, failures in
-                            let tally = circuit.tally
+                            let failureCount = circuit.failureCount
                             event(&circuit, moment, failures)
-                            return tally
+                            return failureCount
                         })
                 }
-                return (transaction.now, tallies)
+                return (transaction.now, counters)
             }
             for (event, stored) in zip(events, stored) {
                 let kept = self.memory.apply(at: now) { circuit, failures in
-                    let tally = circuit.tally
+                    let failureCount = circuit.failureCount
                     event(&circuit, Moment(now: now), failures)
-                    _ = circuit.takeTransitions()
-                    return tally
+                    _ = circuit.drainTransitions()
+                    return failureCount
                 }
                 // In a state in which none matter, the file's are not counted.
-                guard stored != FailureTally.none else { continue }
+                guard stored != FailureCount.none else { continue }
                 #expect(stored?.count == kept.count, "\(name)")
                 #expect(stored?.oldest == kept.oldest, "\(name)")
             }
@@ -121,7 +121,7 @@ import Testing
             case 48..<52: try self.giveUp()
             case 52..<60:
                 if var report = self.random.pick(self.told) {
-                    report.mayBeKnown = true
+                    report.isRetry = true
                     try self.fail([report])
                 }
             case 60..<68: try self.fail((0..<self.random.number(in: 2...20)).map { _ in self.report() })
@@ -178,7 +178,7 @@ import Testing
             try #require(noted.count.map { Int($0) == stored.failures.count } ?? true, "\(self.name), step \(step)")
             try #require(noted.since == nil, "\(self.name), step \(step)")
             var circuit = stored.row.circuit
-            circuit.tally = self.memory.circuit.tally
+            circuit.failureCount = self.memory.circuit.failureCount
             try #require(circuit == self.memory.circuit, "\(self.name), step \(step)")
         }
     }

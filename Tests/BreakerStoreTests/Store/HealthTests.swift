@@ -26,7 +26,7 @@ import Testing
         return try CircuitStore.temporary(configuration: configuration)
     }
 
-    @Test func eachChangeIsToldOnceAndInOrder() async throws {
+    @Test func eachChangeIsReportedOnceAndInOrder() async throws {
         let heard = Locked<[String]>([])
         let store = try self.store { $0.onHealth = { health in heard.withLock { $0.append(self.word(health)) } } }
         var iterator = store.healthChanges().makeAsyncIterator()

@@ -40,7 +40,7 @@ import Testing
         let one = SharedCircuit.Unstored(config: configs[index], uptime: core.clock.uptime)
         core.circuits.registrationFailed(one, of: breakers[index].circuit, isNew: true)
         #expect(try self.fixture.store.breakers(configs) == breakers)
-        #expect(core.circuits.takeUnstored().isEmpty)
+        #expect(core.circuits.drainUnstored().isEmpty)
     }
 
     @Test func noneIsRegisteredIfOneIsNotValid() throws {

@@ -49,7 +49,7 @@ import Testing
                 await onThread {
                     while !end.isOver {
                         clock.advance(by: .seconds(61))
-                        core.lookAroundSoon()
+                        core.requestMaintenance()
                         Deadline(after: .milliseconds(2)).sleep()
                     }
                 }
@@ -65,7 +65,7 @@ import Testing
         #expect(
             await eventually {
                 clock.advance(by: .seconds(61))
-                core.lookAroundSoon()
+                core.requestMaintenance()
                 return registered() == expected && Set(core.circuits.all.map(\.name)) == expected
             },
             "\(registered()) \(core.circuits.all.map(\.name))"
@@ -75,7 +75,7 @@ import Testing
         #expect(
             await eventually {
                 clock.advance(by: .seconds(61))
-                core.lookAroundSoon()
+                core.requestMaintenance()
                 return registered().isEmpty && core.circuits.isEmpty
             },
             "\(registered()) \(core.circuits.all.map(\.name))"

@@ -42,7 +42,7 @@ import Testing
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
             defer { store.close() }
             let core = try #require(store.backend.core)
-            let config = try #require(try core.noteUse(of: "a", until: Deadline(after: .hangLimit)))
+            let config = try #require(try core.setUsed(of: "a", until: Deadline(after: .hangLimit)))
             #expect(try store.circuit(named: "a")?.workers == 1)
             #expect(try store.breaker(named: "a").config == config)
         }
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// This process has a handle: whoever made the circuit anew has not noted that this process uses it.
-    @Test func theUseOfACircuitThatWasMadeAnewIsNoted() async throws {
+    @Test func theUseOfACircuitThatWasRecreatedIsNoted() async throws {
         let breaker = try self.fixture.breaker("a")
         let path = self.fixture.store.path
         try await breaker.run {}

@@ -35,9 +35,9 @@ import Testing
         func refuse() { #expect(throws: CircuitOpenError.self) { try breaker.admit() } }
         refuse()
         core.publishAllCounts()
-        core.saveTalliesIfDue()
+        core.saveCountersIfDue()
         fixture.clock.advance(by: .seconds(600))
-        core.saveTalliesIfDue()
+        core.saveCountersIfDue()
         let path = fixture.store.backend.file.path
         #expect(await eventually { Foreign.value(path, "SELECT sum(refused) FROM counters") == "1" })
         let before = fixture.commits
@@ -45,14 +45,14 @@ import Testing
         core.publishAllCounts()
         for _ in 0..<599 {
             fixture.clock.advance(by: .seconds(1))
-            core.saveTalliesIfDue()
+            core.saveCountersIfDue()
         }
         #expect(fixture.commits == before)
         // The board has it all the same.
         #expect(breaker.totals.refused == 2)
     }
 
-    @Test func fileThatIsLockedIsToldLater() async throws {
+    @Test func aLockedFileGetsTheReportLater() async throws {
         let fixture = try StoreFixture(busyTimeout: .milliseconds(100))
         let breaker = try fixture.breaker()
         try fixture.store.patiently { try $0.hold("a", .open) }

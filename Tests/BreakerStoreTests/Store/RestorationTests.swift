@@ -172,7 +172,7 @@ import Testing
     }
 
     /// Only the log had the circuit; whoever came first has registered it anew.
-    @Test func whatIsMadeAnewInTheSameFileIsNoLaterState() {
+    @Test func whatIsRecreatedInTheSameFileIsNoLaterState() {
         let here = Restoration.Here(epoch: 500, isNew: true)
         let decisions = Self.knows.map { Restoration.decideResumed($0.1, here) }
         #expect(decisions == Self.knows.map { $0.1.isHeld || $0.1.isOpen ? .restore : .leave })

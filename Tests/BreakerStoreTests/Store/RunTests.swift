@@ -12,7 +12,7 @@ private protocol Service: Sendable {
 extension CircuitStore: Service {}
 
 @Suite(.timeLimit(.minutes(10))) struct RunTests {
-    @Test func aCancelledRunCommitsWhatWaitsAndTellsIt() async throws {
+    @Test func aCancelledRunCommitsWhatWaitsAndReportsIt() async throws {
         let directory = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(directory) }
         let path = directory + "/circuits.db"
@@ -54,7 +54,7 @@ extension CircuitStore: Service {}
     /// Whoever closes it, the service ends when it is told to.
     @Test func runOutlivesAClose() async throws {
         let store = try StoreFixture.makeStore()
-        let hasReturned = Tally()
+        let hasReturned = CircuitCounters()
         let running = Task {
             try await store.run()
             hasReturned.add()

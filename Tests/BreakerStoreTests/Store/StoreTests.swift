@@ -27,7 +27,7 @@ struct Boom: Error {}
 }
 
 @Suite struct OperatingTests {
-    @Test func holdsResetsForgetsAndTellsTheHistory() throws {
+    @Test func holdsResetsForgetsAndReportsTheHistory() throws {
         let clock = ManualHostClock()
         var configuration = Stores.configuration()
         configuration.clock = clock

@@ -12,7 +12,7 @@ import Testing
     }
 
     private func use(_ name: String, _ failures: Int = 5) -> SharedCircuit {
-        self.circuits.use(registering: KeptConfig(Self.config(name, failures)))
+        self.circuits.use(registering: ConfigBox(Self.config(name, failures)))
     }
 
     private static func read(_ failures: Int, epoch: Int64, incarnation: Int64 = 1) -> SharedCircuit.LastRead {
@@ -35,7 +35,7 @@ import Testing
             #expect(!self.circuits.dropIdle(at: uptime))
             #expect(self.circuits.all.map(\.name).sorted() == left)
         }
-        #expect(self.circuits.takeUnused().map(\.since) == [5])
+        #expect(self.circuits.drainUnused().map(\.since) == [5])
         #expect(self.circuits[CircuitName("a")] == nil)
         #expect(other.idleSince == nil)
     }
@@ -50,22 +50,22 @@ import Testing
             let left = self.circuits.all.count
             #expect(self.circuits.dropIdle(at: Self.minute + 1), "the file has not been told")
             #expect(self.circuits.all.count == left)
-            told += self.circuits.takeUnused().count
+            told += self.circuits.drainUnused().count
             #expect(told + left == 1_000)
         }
         #expect(passes == 3)
-        #expect(told + self.circuits.takeUnused().count == 1_000)
+        #expect(told + self.circuits.drainUnused().count == 1_000)
         #expect(self.circuits.isEmpty)
     }
 
-    @Test func whatTheFileHasNotBeenToldStays() {
+    @Test func whatTheFileHasNotBeenReportedStays() {
         let circuit = self.use("a")
         self.circuits.registrationFailed(.init(config: Self.config("a"), uptime: 1), of: circuit, isNew: true)
         circuit.useEnded(at: 1)
         #expect(!self.circuits.dropIdle(at: Self.minute + 1))
         #expect(!self.circuits.isEmpty)
         circuit.counts.lanes.add(.succeeded)
-        circuit.noteStored(Self.config("a"))
+        circuit.setStoredConfig(Self.config("a"))
         #expect(!self.circuits.dropIdle(at: Self.minute + 1))
         #expect(!self.circuits.isEmpty, "its call has not been told")
     }
@@ -77,29 +77,29 @@ import Testing
         circuit.useEnded(at: 1)
         self.circuits.drop(forgotten: ["a", "b"])
         #expect(self.circuits.isEmpty)
-        #expect(self.circuits.takeUnused().map(\.since) == [1], "somebody may have registered it anew")
+        #expect(self.circuits.drainUnused().map(\.since) == [1], "somebody may have registered it anew")
     }
 
     /// Names that come and go must not make each tick of a short window look at all circuits.
-    @Test func theListOfSharesOutlivesOtherNames() {
+    @Test func theListOfRatesOutlivesOtherNames() {
         let rule = TripRule.failureRate(0.5, minimumCalls: 2, within: .seconds(1))
-        let circuit = self.circuits.use(registering: KeptConfig(.init(name: "rate", trip: rule)))
-        #expect(self.circuits.sharing.map(\.name) == ["rate"])
+        let circuit = self.circuits.use(registering: ConfigBox(.init(name: "rate", trip: rule)))
+        #expect(self.circuits.withFailureRateRules.map(\.name) == ["rate"])
         self.use("a").useEnded(at: 1)
-        #expect(self.circuits.sharing.map(\.name) == ["rate"])
+        #expect(self.circuits.withFailureRateRules.map(\.name) == ["rate"])
         circuit.useEnded(at: 1)
         _ = self.circuits.dropIdle(at: Self.minute + 1)
-        #expect(self.circuits.sharing.isEmpty)
+        #expect(self.circuits.withFailureRateRules.isEmpty)
     }
 
     /// While the gates are shut, a thread with an older reading may come after a thread with a newer reading.
     @Test func countsThatAnOlderReadingHasSetBackAreSetRight() {
         let circuit = self.use("a")
         let read = Self.read(1, epoch: 5)
-        _ = circuit.know(read) { true }
-        circuit.counts.know(
+        _ = circuit.update(read, if: { true })
+        circuit.counts.update(
             (read.id, read.incarnation), read.rules, epoch: read.epoch - 1, windowGeneration: read.windowGeneration - 1)
-        _ = circuit.know(read) { true }
+        _ = circuit.update(read, if: { true })
         #expect(circuit.counts.epoch == read.epoch)
     }
 
@@ -110,30 +110,30 @@ import Testing
         let circuit = self.use("a", 1)
         let config = Self.config("a", 1)
         #expect(self.circuits.use(config) == nil)
-        circuit.noteStored(config)
+        circuit.setStoredConfig(config)
         #expect(self.circuits.use(config) === circuit)
         #expect(self.circuits.use(Self.config("a", 2)) == nil)
         _ = self.use("a", 2)
-        circuit.noteStored(config)
+        circuit.setStoredConfig(config)
         #expect(self.circuits.use(Self.config("a", 2)) == nil, "the older one was stored")
         _ = self.use("a", 1)
         self.circuits.registrationFailed(.init(config: config, uptime: 1), of: circuit, isNew: true)
         #expect(self.circuits.use(config) == nil)
-        #expect(self.circuits.takeUnstored().map(\.1.uptime) == [1])
-        #expect(self.circuits.takeUnstored().isEmpty)
-        circuit.noteStored(config)
+        #expect(self.circuits.drainUnstored().map(\.1.uptime) == [1])
+        #expect(self.circuits.drainUnstored().isEmpty)
+        circuit.setStoredConfig(config)
         #expect(self.circuits.use(config) === circuit)
     }
 
     /// A handle for a name takes the config that is stored, unless this process has a newer one to tell.
     @Test func theStoredConfigIsTakenOver() {
-        let (circuit, isNew) = self.circuits.use(orMakeWith: KeptConfig(Self.config("a", 1)))
-        #expect(isNew && !self.circuits.use(orMakeWith: KeptConfig(Self.config("a", 2))).isNew)
-        circuit.takeStored(KeptConfig(Self.config("a", 2)))
+        let (circuit, isNew) = self.circuits.use(orMakeWith: ConfigBox(Self.config("a", 1)))
+        #expect(isNew && !self.circuits.use(orMakeWith: ConfigBox(Self.config("a", 2))).isNew)
+        circuit.setStored(ConfigBox(Self.config("a", 2)))
         #expect(self.circuits.use(Self.config("a", 2)) === circuit)
         #expect(circuit.configInForce.trip == .consecutiveFailures(2))
         self.circuits.registrationFailed(.init(config: Self.config("a", 3), uptime: 1), of: circuit, isNew: true)
-        circuit.takeStored(KeptConfig(Self.config("a", 1)))
+        circuit.setStored(ConfigBox(Self.config("a", 1)))
         #expect(circuit.registeredConfig.trip == .consecutiveFailures(2))
     }
 
@@ -147,17 +147,17 @@ import Testing
         fail(1, at: 1, isNew: true)
         fail(2, at: 2, isNew: true)
         fail(1, at: 1, isNew: false)
-        #expect(self.circuits.takeUnstored().map(\.1.uptime) == [2])
+        #expect(self.circuits.drainUnstored().map(\.1.uptime) == [2])
         fail(1, at: 1, isNew: false)
-        #expect(self.circuits.takeUnstored().map(\.1.uptime) == [1])
+        #expect(self.circuits.drainUnstored().map(\.1.uptime) == [1])
     }
 
     /// The config that the file tells is in force, unless the file has not been told a newer one of this process.
-    @Test func whatTheFileTellsIsInForce() {
+    @Test func whatTheFileSaysIsInForce() {
         let circuit = self.use("a", 1)
-        circuit.noteStored(Self.config("a", 1))
+        circuit.setStoredConfig(Self.config("a", 1))
         func read(_ failures: Int, epoch: Int64) -> TripRule? {
-            circuit.know(Self.read(failures, epoch: epoch)) { true }.newConfig?.trip
+            circuit.update(Self.read(failures, epoch: epoch), if: { true }).newConfig?.trip
         }
         #expect(read(1, epoch: 5) == .consecutiveFailures(1))
         #expect(read(1, epoch: 6) == nil, "the config is known")
@@ -165,7 +165,7 @@ import Testing
         #expect(self.circuits.inForce[CircuitName("a")]?.trip == .consecutiveFailures(2))
         #expect(circuit.registeredConfig.trip == .consecutiveFailures(1))
         // This process is registering another one.
-        circuit.register(KeptConfig(Self.config("a", 4)))
+        circuit.register(ConfigBox(Self.config("a", 4)))
         _ = read(3, epoch: 8)
         #expect(circuit.configInForce.trip == .consecutiveFailures(4))
     }
@@ -173,9 +173,9 @@ import Testing
     /// Another thread has read something newer.
     @Test func whatIsNoLongerCurrentIsNotTaken() {
         let circuit = self.use("a", 1)
-        _ = circuit.know(Self.read(1, epoch: 5)) { false }
+        _ = circuit.update(Self.read(1, epoch: 5), if: { false })
         #expect(circuit.lastRead?.epoch == 5, "nothing was read before")
-        _ = circuit.know(Self.read(2, epoch: 6)) { false }
+        _ = circuit.update(Self.read(2, epoch: 6), if: { false })
         #expect(circuit.lastRead?.epoch == 5)
         #expect(circuit.counts.epoch == 5)
         #expect(circuit.configInForce.trip == .consecutiveFailures(1))
@@ -185,17 +185,17 @@ import Testing
     /// must not be taken for known, or the counts would never learn of it.
     @Test func whatTheCountsDidNotTakeIsReadAgain() {
         let circuit = self.use("a", 1)
-        circuit.counts.know(incarnation: 1, Rules(Self.config("a", 1)), epoch: 4)
-        _ = circuit.know(Self.read(2, epoch: 6)) { false }
-        _ = circuit.know(Self.read(2, epoch: 6)) { true }
+        circuit.counts.update(incarnation: 1, Rules(Self.config("a", 1)), epoch: 4)
+        _ = circuit.update(Self.read(2, epoch: 6), if: { false })
+        _ = circuit.update(Self.read(2, epoch: 6), if: { true })
         #expect(circuit.counts.epoch == 6)
         #expect(circuit.lastRead?.epoch == 6)
     }
 
-    @Test func aCircuitThatWasMadeAnewIsNews() {
+    @Test func aCircuitThatWasRecreatedIsNews() {
         let circuit = self.use("a")
-        #expect(!circuit.know(Self.read(1, epoch: 5)) { true }.isAnother)
-        #expect(!circuit.know(Self.read(1, epoch: 6)) { true }.isAnother)
-        #expect(circuit.know(Self.read(1, epoch: 7, incarnation: 2)) { true }.isAnother)
+        #expect(!circuit.update(Self.read(1, epoch: 5), if: { true }).isAnother)
+        #expect(!circuit.update(Self.read(1, epoch: 6), if: { true }).isAnother)
+        #expect(circuit.update(Self.read(1, epoch: 7, incarnation: 2), if: { true }).isAnother)
     }
 }

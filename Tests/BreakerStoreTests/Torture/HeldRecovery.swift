@@ -24,7 +24,7 @@ final class HeldRecovery: @unchecked Sendable {
         self.store = store
         self.descriptor = unsafe open(store.backend.file.index, O_RDWR | O_CLOEXEC)
         for lock in Self.locks {
-            while !ByteLock.set(self.descriptor, lock, true) { usleep(1_000) }
+            while !ByteLock.lock(self.descriptor, at: lock) { usleep(1_000) }
         }
         guard let page = unsafe store.header?.page else { return }
         let words = unsafe UnsafeMutableRawPointer(mutating: page).bindMemory(to: Int64.self, capacity: 12)
@@ -32,7 +32,7 @@ final class HeldRecovery: @unchecked Sendable {
     }
 
     func letGo() {
-        for lock in Self.locks { _ = ByteLock.set(self.descriptor, lock, false) }
+        for lock in Self.locks { ByteLock.unlock(self.descriptor, at: lock) }
     }
 
     /// Closes the store, too: to close the file drops this process's locks on it.

@@ -79,7 +79,7 @@ import Darwin
             #expect(
                 await eventually {
                     (try? breaker.run { () throws -> Int in 1 }) == 1
-                        && breaker.circuit.slot.ask(store.gate).kind == .proceed
+                        && breaker.circuit.cache.read(store.gate).kind == .proceed
                 }
             )
             store.close()

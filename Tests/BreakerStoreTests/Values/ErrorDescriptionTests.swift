@@ -47,7 +47,7 @@ private let date = Date(timeIntervalSince1970: 0)
             "the call was not made: circuit 'a' is open, retry now"
         ),
     ])
-    func tellsWhyACallWasRefused(error: CircuitOpenError, text: String) {
+    func showsWhyACallWasRefused(error: CircuitOpenError, text: String) {
         #expect(error.description == text)
         #expect("\(error)" == text)
     }
@@ -69,7 +69,7 @@ private let date = Date(timeIntervalSince1970: 0)
         ),
         (BreakerStoreError(code: .busy, message: "locked", sqliteCode: 5), "busy: locked [SQLite 5]"),
     ])
-    func tellsWhatIsWrongWithAStore(error: BreakerStoreError, text: String) {
+    func showsWhatIsWrongWithAStore(error: BreakerStoreError, text: String) {
         #expect(error.description == "BreakerStoreError.\(text)")
     }
 

@@ -102,7 +102,7 @@ struct CountsJudge {
     ) -> (must: Bool, mustNot: Bool, what: String) {
         let window = self.rule.window
         let unpublished = max(0, late.publishes - self.patience)
-        let mostBad =
+        let maxBad =
             self.failuresEnded.countOfSorted(before: returned + 1)
             - self.failuresReturned.countOfSorted(before: ended - window - late.both)
         let end = returned + 2 * (self.wait + late.both)
@@ -112,7 +112,7 @@ struct CountsJudge {
                 self.failuresReturned.countOfSorted(before: ended + 1)
                     - self.failuresEnded.countOfSorted(before: end - window + late.both))
         // What the lanes still had when the circuit was closed counts as of afterwards.
-        let mostGood =
+        let maxGood =
             self.goodEnded.countOfSorted(before: end + 1)
             - self.goodReturned.countOfSorted(before: max(ended - window, self.start) - late.both)
         let leastGood = max(
@@ -124,10 +124,10 @@ struct CountsJudge {
             0,
             self.goodReturned.countOfSorted(before: ended - late.both)
                 - self.goodEnded.countOfSorted(before: max(end - window, self.start) + late.both))
-        let mustNot = !self.isReached(bad: mostBad, good: leastGood) || mostBad + mostGood < self.rule.minimum
-        let must = self.isReached(bad: leastBad, good: mostGood) && leastBad + enough >= self.rule.minimum
+        let mustNot = !self.isReached(bad: maxBad, good: leastGood) || maxBad + maxGood < self.rule.minimum
+        let must = self.isReached(bad: leastBad, good: maxGood) && leastBad + enough >= self.rule.minimum
         let what =
-            "F \(leastBad)…\(mostBad), S \(leastGood)…\(mostGood), t \(late.both / 1_000) ms, window "
+            "F \(leastBad)…\(maxBad), S \(leastGood)…\(maxGood), t \(late.both / 1_000) ms, window "
             + "\(window / 1_000) ms, share \(self.rule.share), minimum \(self.rule.minimum), "
             + "\((ended - self.start) / 1_000) ms after the circuit was closed"
         return (must, mustNot, what)

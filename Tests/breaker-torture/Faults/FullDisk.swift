@@ -172,7 +172,7 @@ struct FullDisk {
     private func openOnFullDisk() async throws {
         let path = "\(self.disk.directory)/new.db"
         defer { self.disk.free() }
-        defer { for ending in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(path + ending) } }
+        defer { for outcome in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(path + outcome) } }
         try self.disk.fill()
         var configuration = CircuitStore.Configuration()
         configuration.clock = ManualHostClock()

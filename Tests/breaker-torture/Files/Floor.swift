@@ -71,7 +71,7 @@ final class Floor: Sendable {
 
     // MARK: - Faults
 
-    private static let endings = ["", "-wal", "-shm", "-lock", "-board"]
+    private static let outcomes = ["", "-wal", "-shm", "-lock", "-board"]
 
     func begin(_ fault: FootFault, _ random: inout SeededRandom) throws {
         switch fault {
@@ -81,7 +81,7 @@ final class Floor: Sendable {
         case .lockDeleted: unsafe unlink(self.path + "-lock")
         case .boardDeleted: unsafe unlink(self.path + "-board")
         case .allDeleted:
-            for ending in Self.endings.shuffled(using: &random) { unsafe unlink(self.path + ending) }
+            for outcome in Self.outcomes.shuffled(using: &random) { unsafe unlink(self.path + outcome) }
         case .renamedAway: try self.rename(self.path, to: self.newPlace())
         case .replacedByStore:
             let other = self.newPlace(kept: false)
@@ -100,7 +100,7 @@ final class Floor: Sendable {
             try self.exchange(self.store, other)
         case .directoryLocked: unsafe chmod(self.store, 0)
         case .filesLocked:
-            for ending in Self.endings { unsafe chmod(self.path + ending, 0) }
+            for outcome in Self.outcomes { unsafe chmod(self.path + outcome, 0) }
             unsafe unlink(self.path + "-shm")
         }
     }
@@ -125,7 +125,7 @@ final class Floor: Sendable {
             unsafe chmod(self.store, 0o700)
             return .kept
         case .filesLocked:
-            for ending in Self.endings { unsafe chmod(self.path + ending, 0o600) }
+            for outcome in Self.outcomes { unsafe chmod(self.path + outcome, 0o600) }
             return .kept
         }
     }
@@ -173,7 +173,7 @@ final class Floor: Sendable {
         store.close()
         // The database alone holds it all then: whoever takes a copy leaves the log behind.
         guard SQLiteFile.checkpoint(path) else { throw SystemError("fold the log of \(path)") }
-        for ending in Self.endings where Identity(path + ending) != nil { try self.own(path + ending) }
+        for outcome in Self.outcomes where Identity(path + outcome) != nil { try self.own(path + outcome) }
     }
 
     private static func fail(_ breaker: CircuitBreaker) { breaker.recordFailure() }

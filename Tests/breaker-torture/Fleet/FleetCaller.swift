@@ -92,7 +92,7 @@ final class FleetCaller: Sendable {
     /// - Parameter what: a probe, or a failure.
     private func begin(_ what: CallLog.What, _ log: CallLog) -> Int {
         let now = FleetPlace.now
-        let argument = what == .record ? CallEnding.failure.rawValue : 0
+        let argument = what == .record ? RecordedOutcome.failure.rawValue : 0
         return log.begin(CallLog.Record(what: what, circuit: 0, argument: argument, clock: now...now))
     }
 

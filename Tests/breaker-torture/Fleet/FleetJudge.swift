@@ -98,7 +98,7 @@ struct FleetJudge {
             let begin = record.clock.lowerBound
             // A probe whose process was killed ends where it began.
             let end = record.end == 0 ? begin : record.clock.upperBound
-            if record.ending == .failure { host.failures.append(begin) }
+            if record.outcome == .failure { host.failures.append(begin) }
             if record.what == .admit { host.probes.append(begin..<max(begin + 1, end)) }
         }
         self.counts["probes", default: 0] += host.probes.count

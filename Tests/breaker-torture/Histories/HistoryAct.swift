@@ -1,10 +1,10 @@
 /// What a caller does next.
 enum HistoryAct {
     case admit(circuit: Int)
-    case run(circuit: Int, CallEnding)
+    case run(circuit: Int, RecordedOutcome)
     /// The place of the permit, and whether the caller waits for the commit.
-    case report(permit: Int, CallEnding, isLater: Bool)
-    case record(circuit: Int, CallEnding)
+    case report(permit: Int, RecordedOutcome, isLater: Bool)
+    case record(circuit: Int, RecordedOutcome)
     case operate(circuit: Int, CallLog.What)
     case look(circuit: Int)
     case ask(circuit: Int)
@@ -15,18 +15,18 @@ enum HistoryAct {
         _ random: inout SeededRandom, circuits: Int, permits: Int, mayRestart: Bool
     ) -> HistoryAct {
         let circuit = Int.random(in: 0..<circuits, using: &random)
-        let ending: CallEnding = Int.random(in: 0..<10, using: &random) < 7 ? .failure : .success
+        let outcome: RecordedOutcome = Int.random(in: 0..<10, using: &random) < 7 ? .failure : .success
         if permits > 0, Int.random(in: 0..<10, using: &random) < 4 {
             let permit = Int.random(in: 0..<permits, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
             case 0: return .report(permit: permit, .ignored, isLater: true)
-            case 1: return .report(permit: permit, ending, isLater: true)
-            default: return .report(permit: permit, ending, isLater: false)
+            case 1: return .report(permit: permit, outcome, isLater: true)
+            default: return .report(permit: permit, outcome, isLater: false)
             }
         }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<32: return .admit(circuit: circuit)
-        case 32..<48: return .run(circuit: circuit, ending)
+        case 32..<48: return .run(circuit: circuit, outcome)
         case 48..<50: return .run(circuit: circuit, .ignored)
         case 50..<62: return .record(circuit: circuit, .failure)
         case 62..<65: return .record(circuit: circuit, .success)

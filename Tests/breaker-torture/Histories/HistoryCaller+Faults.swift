@@ -41,9 +41,9 @@ extension HistoryCaller {
 
     /// Does something else than to report the end of a call, if that is the fault.
     mutating func reportsWrongly(
-        _ circuit: Int, _ permit: CallPermit, _ ending: CallEnding
+        _ circuit: Int, _ permit: CallPermit, _ outcome: RecordedOutcome
     ) -> Bool {
-        guard ending == .failure else { return false }
+        guard outcome == .failure else { return false }
         if self.losesFailure() {
             self.lost.append(permit)
             return true

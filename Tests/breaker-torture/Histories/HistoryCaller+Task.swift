@@ -12,31 +12,31 @@ extension HistoryCaller {
             } catch {
                 self.refused(begun, circuit, error)
             }
-        case .run(let circuit, let ending):
+        case .run(let circuit, let outcome):
             let admission = self.begin(.admit, circuit)
             var report: Begun?
             do {
                 try await self.breakers[circuit].run { () async throws in
                     self.end(admission, .ran)
-                    report = self.begin(.report, circuit, argument: ending.rawValue, admission: admission.number)
+                    report = self.begin(.report, circuit, argument: outcome.rawValue, admission: admission.number)
                     await Task.yield()
-                    try ending.perform()
+                    try outcome.perform()
                 }
             } catch let error as CircuitOpenError {
                 return self.refused(admission, circuit, error)
             } catch {}
             if let report { self.end(report, .done) }
-        case .report(let place, let ending, let isLater) where !isLater && ending != .ignored:
+        case .report(let place, let outcome, let isLater) where !isLater && outcome != .ignored:
             let held = self.permits.remove(at: place)
             let begun = self.begin(
-                .report, held.circuit, argument: ending.rawValue, admission: held.admission)
-            if !self.reportsWrongly(held.circuit, held.permit, ending) {
-                if ending == .success { await held.permit.succeed() } else { await held.permit.fail(Bad()) }
+                .report, held.circuit, argument: outcome.rawValue, admission: held.admission)
+            if !self.reportsWrongly(held.circuit, held.permit, outcome) {
+                if outcome == .success { await held.permit.succeed() } else { await held.permit.fail(Bad()) }
             }
             self.end(begun, .done)
-        case .record(let circuit, let ending):
-            let begun = self.begin(.record, circuit, argument: ending.rawValue)
-            switch ending {
+        case .record(let circuit, let outcome):
+            let begun = self.begin(.record, circuit, argument: outcome.rawValue)
+            switch outcome {
             case .success: await self.breakers[circuit].recordSuccess()
             case .failure: if !self.losesFailure() { await self.breakers[circuit].recordFailure(Bad()) }
             case .ignored: await self.breakers[circuit].recordFailure(Ignored())

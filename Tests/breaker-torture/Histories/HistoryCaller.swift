@@ -253,25 +253,25 @@ struct HistoryCaller {
             } catch {
                 self.refused(begun, circuit, error)
             }
-        case .run(let circuit, let ending):
+        case .run(let circuit, let outcome):
             let admission = self.begin(.admit, circuit)
             var report: Begun?
             do {
                 try self.breakers[circuit].run {
                     self.end(admission, .ran)
-                    report = self.begin(.report, circuit, argument: ending.rawValue, admission: admission.number)
-                    try ending.perform()
+                    report = self.begin(.report, circuit, argument: outcome.rawValue, admission: admission.number)
+                    try outcome.perform()
                 }
             } catch let error as CircuitOpenError {
                 return self.refused(admission, circuit, error)
             } catch {}
             if let report { self.end(report, .done) }
-        case .report(let place, let ending, let isLater):
+        case .report(let place, let outcome, let isLater):
             let held = self.permits.remove(at: place)
             let begun = self.begin(
-                .report, held.circuit, argument: ending.rawValue, admission: held.admission)
-            if !self.reportsWrongly(held.circuit, held.permit, ending) {
-                switch (ending, isLater) {
+                .report, held.circuit, argument: outcome.rawValue, admission: held.admission)
+            if !self.reportsWrongly(held.circuit, held.permit, outcome) {
+                switch (outcome, isLater) {
                 case (.success, false): held.permit.succeed()
                 case (.failure, false): held.permit.fail(Bad())
                 case (.success, true): held.permit.succeedLater()
@@ -280,9 +280,9 @@ struct HistoryCaller {
                 }
             }
             self.end(begun, isLater ? .later : .done)
-        case .record(let circuit, let ending):
-            let begun = self.begin(.record, circuit, argument: ending.rawValue)
-            switch ending {
+        case .record(let circuit, let outcome):
+            let begun = self.begin(.record, circuit, argument: outcome.rawValue)
+            switch outcome {
             case .success: self.breakers[circuit].recordSuccess()
             case .failure: if !self.losesFailure() { self.breakers[circuit].recordFailure(Bad()) }
             case .ignored: self.breakers[circuit].recordFailure(Ignored())
@@ -348,8 +348,8 @@ struct HistoryCaller {
     /// Closes the store and opens it again, as a process does that ends in order.
     private mutating func restart() {
         for held in self.permits {
-            let ending = CallEnding.ignored.rawValue
-            let begun = self.begin(.report, held.circuit, argument: ending, admission: held.admission)
+            let outcome = RecordedOutcome.ignored.rawValue
+            let begun = self.begin(.report, held.circuit, argument: outcome, admission: held.admission)
             held.permit.discard()
             self.end(begun, .later)
         }
@@ -364,7 +364,7 @@ struct HistoryCaller {
     }
 }
 
-extension CallEnding {
+extension RecordedOutcome {
     /// Ends a call so.
     func perform() throws {
         switch self {

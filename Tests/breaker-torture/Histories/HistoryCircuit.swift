@@ -103,9 +103,9 @@ struct HistoryEvent {
         /// A program that can't probe was told that the circuit is closed.
         case counted(Int)
         /// `isKnown` is whether the admission's answer is.
-        case reported(of: Int, CallEnding, isKnown: Bool)
+        case reported(of: Int, RecordedOutcome, isKnown: Bool)
         /// Of a call without an admission.
-        case recorded(CallEnding)
+        case recorded(RecordedOutcome)
         /// `found` is whether the circuit was there; nil if that is not known.
         case operated(Action, found: Bool?)
         case looked(HistoryCircuit.Look?)

@@ -114,7 +114,7 @@ struct HistoryReading {
         _ record: CallLog.Record, _ process: Int, of index: Int, isCertain: Bool,
         _ admission: (index: Int, isKnown: Bool)?
     ) -> HistoryEvent.What? {
-        let ending = CallEnding(rawValue: record.argument) ?? .ignored
+        let outcome = RecordedOutcome(rawValue: record.argument) ?? .ignored
         let found: Bool? = isCertain ? record.answer == .done : nil
         let time = record.argument == 0 ? nil : record.argument
         switch record.what {
@@ -122,8 +122,8 @@ struct HistoryReading {
         case .admit: return .admitted(index, worker: process, isCertain ? self.admission(record) : nil)
         case .report:
             guard let admission else { return nil }
-            return .reported(of: admission.index, ending, isKnown: admission.isKnown)
-        case .record: return .recorded(ending)
+            return .reported(of: admission.index, outcome, isKnown: admission.isKnown)
+        case .record: return .recorded(outcome)
         case .reset: return .operated(.reset, found: found)
         case .holdOpen: return .operated(.hold(isOpen: true, time: time), found: found)
         case .holdClosed: return .operated(.hold(isOpen: false, time: time), found: found)
@@ -157,7 +157,7 @@ struct HistoryReading {
             var numbered = what
             switch what {
             case .counted: numbered = .counted(first)
-            case .reported(_, let ending, let isKnown): numbered = .reported(of: first, ending, isKnown: isKnown)
+            case .reported(_, let outcome, let isKnown): numbered = .reported(of: first, outcome, isKnown: isKnown)
             case .registered, .admitted, .recorded, .operated, .looked, .asked, .died: break
             }
             calls.append(

@@ -51,11 +51,11 @@ struct HistoryRules {
             guard circuit.exists, circuit.state == .closed, circuit.hold(at: moment.now) == nil else { return [] }
             next.admitted.insert(number)
             return [next]
-        case .reported(let admission, let ending, let isKnown):
-            return self.states(afterReportOf: admission, ending, isKnown, from: circuit, moment)
-        case .recorded(let ending):
+        case .reported(let admission, let outcome, let isKnown):
+            return self.states(afterReportOf: admission, outcome, isKnown, from: circuit, moment)
+        case .recorded(let outcome):
             if !next.exists { next = .new }
-            self.record(ending, in: &next, moment)
+            self.record(outcome, in: &next, moment)
             return [next]
         case .operated(let action, let found):
             guard found ?? circuit.exists == circuit.exists else { return [] }
@@ -120,41 +120,41 @@ struct HistoryRules {
     // MARK: - Ends of calls
 
     private func states(
-        afterReportOf admission: Int, _ ending: CallEnding, _ isKnown: Bool, from circuit: HistoryCircuit,
+        afterReportOf admission: Int, _ outcome: RecordedOutcome, _ isKnown: Bool, from circuit: HistoryCircuit,
         _ moment: Moment
     ) -> [HistoryCircuit] {
         var next = circuit
         if next.admitted.remove(admission) != nil {
-            self.callEnded(ending, in: &next, moment)
+            self.callEnded(outcome, in: &next, moment)
             return [next]
         }
         guard let index = next.probes.firstIndex(where: { $0.admission == admission }) else {
             // Memory may have let the call through, and has told the file of it.
             if !isKnown, case .closed = circuit.state, circuit.hold(at: moment.now) == nil {
-                self.callEnded(ending, in: &next, moment)
+                self.callEnded(outcome, in: &next, moment)
             }
             return [circuit, next]
         }
         let probe = next.probes.remove(at: index)
         let without = next
-        if moment.now < probe.leaseEnds { self.probeEnded(ending, in: &next, at: moment.now) }
+        if moment.now < probe.leaseEnds { self.probeEnded(outcome, in: &next, at: moment.now) }
         // A process without its file is another worker afterwards. Somebody may have swept the earlier one's probes.
         return probe.isDead ? [without, next] : [next]
     }
 
-    private func record(_ ending: CallEnding, in circuit: inout HistoryCircuit, _ moment: Moment) {
+    private func record(_ outcome: RecordedOutcome, in circuit: inout HistoryCircuit, _ moment: Moment) {
         // No admission has this number.
         let number = -1
         guard self.admit(number, number, &circuit, at: moment.now) == .ran else { return }
-        if circuit.admitted.remove(number) != nil { return self.callEnded(ending, in: &circuit, moment) }
+        if circuit.admitted.remove(number) != nil { return self.callEnded(outcome, in: &circuit, moment) }
         guard let index = circuit.probes.firstIndex(where: { $0.admission == number }) else { return }
         circuit.probes.remove(at: index)
-        self.probeEnded(ending, in: &circuit, at: moment.now)
+        self.probeEnded(outcome, in: &circuit, at: moment.now)
     }
 
     /// A call ended that a closed circuit has let through.
-    private func callEnded(_ ending: CallEnding, in circuit: inout HistoryCircuit, _ moment: Moment) {
-        switch ending {
+    private func callEnded(_ outcome: RecordedOutcome, in circuit: inout HistoryCircuit, _ moment: Moment) {
+        switch outcome {
         case .ignored: return
         case .success:
             guard self.isConsecutive, circuit.failures.contains(where: { $0 <= moment.ended }) else { return }
@@ -168,9 +168,9 @@ struct HistoryRules {
         }
     }
 
-    private func probeEnded(_ ending: CallEnding, in circuit: inout HistoryCircuit, at now: Int64) {
+    private func probeEnded(_ outcome: RecordedOutcome, in circuit: inout HistoryCircuit, at now: Int64) {
         guard case .halfOpen(let successes) = circuit.state else { return }
-        switch ending {
+        switch outcome {
         case .ignored: return
         case .failure: self.trip(&circuit, at: now)
         case .success where successes + 1 < self.successes: circuit.state = .halfOpen(successes: successes + 1)

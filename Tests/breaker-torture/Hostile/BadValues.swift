@@ -73,7 +73,7 @@ struct BadValues {
             try stock.put(store, place, statements)
         }
         made.mustObey = row == "closed" && !["id", "name"].contains(column)
-        made.mustHeal =
+        made.mustRepair =
             ["event", "worker", "registration", "failure", "probe", "counters", "duration", "transition", "command"]
             .contains(table.name)
         made.keepsOthers = self.keepsOthers(table.name, row, column, value)

@@ -17,7 +17,7 @@ struct FilePrint {
     }
 
     /// Larger files are told by their times alone.
-    private static let mostRead = 8 << 20
+    private static let maxRead = 8 << 20
 
     private var files: [String: File] = [:]
 
@@ -42,7 +42,7 @@ struct FilePrint {
             let isFile = info.st_mode & S_IFMT == S_IFREG
             self.files[path] = File(
                 numbers: Self.numbers(info, withTimes: info.st_mode & S_IFMT != S_IFDIR),
-                bytes: isFile && info.st_size <= Self.mostRead ? FileBytes.read(path) : nil)
+                bytes: isFile && info.st_size <= Self.maxRead ? FileBytes.read(path) : nil)
             if info.st_mode & S_IFMT == S_IFDIR { self.add(path) }
         }
     }

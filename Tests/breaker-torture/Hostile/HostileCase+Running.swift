@@ -110,7 +110,7 @@ extension HostileCase {
                 try strike(place)
                 if isOpen, !victim.hasEnded { await ask("use-hostile") }
             }
-            if time == 1, self.mustHeal, isOpen, !victim.hasEnded { await ask("healthy 100000") }
+            if time == 1, self.mustRepair, isOpen, !victim.hasEnded { await ask("healthy 100000") }
             if victim.hasEnded { return problems }
             if time == 0 {
                 let outcome = await self.outcome(place, database, victim)
@@ -125,7 +125,7 @@ extension HostileCase {
 
     /// What has come of the file, while the service still has it.
     private func outcome(_ place: HostilePlace, _ database: UInt64?, _ victim: WatchedWorker) async -> Outcome {
-        if Directory.names(in: place.store).contains(where: { $0.contains(".corrupt-") }) { return .setAside }
+        if Directory.names(in: place.store).contains(where: { $0.contains(".corrupt-") }) { return .quarantine }
         guard case .done(let reply) = await victim.ask("health"), reply["health"] == "healthy" else { return .refused }
         return place.databaseNumber == database ? .used : .anew
     }

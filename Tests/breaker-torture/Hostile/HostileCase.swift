@@ -7,7 +7,7 @@ struct HostileCase: CustomStringConvertible, Sendable {
         case used
         /// The service guards in memory.
         case refused
-        case setAside = "set aside"
+        case quarantine = "set aside"
         /// There was no database any more, and a new one was begun.
         case anew
     }
@@ -29,7 +29,7 @@ struct HostileCase: CustomStringConvertible, Sendable {
     /// Whether a service must not take these files for its own.
     var mustRefuse = false
     /// Whether a service must be able to use the file in the end, rather than be guarded by memory.
-    var mustHeal = false
+    var mustRepair = false
     /// Whether an operator's word on `closed` must be heard.
     var mustObey = false
     /// Whether there are so many of its kind that each is read by some of the verbs.

@@ -17,7 +17,7 @@ struct HostileFiles {
     private static let lanes = 2
     /// What takes longer hangs.
     static let patience = Duration.hangLimit
-    private static let mostMemory = 48 << 20
+    private static let maxMemory = 48 << 20
 
     init(_ stage: Stage) { self.stage = stage }
 
@@ -40,7 +40,7 @@ struct HostileFiles {
 
     /// The process of a service whose store is in an enemy's hands.
     static func victim(patience: Duration) throws -> WatchedWorker {
-        try WatchedWorker(patience: patience, memory: self.mostMemory)
+        try WatchedWorker(patience: patience, memory: self.maxMemory)
     }
 
     /// The commands that open a store in a victim.

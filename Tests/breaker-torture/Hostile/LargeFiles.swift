@@ -70,7 +70,7 @@ struct LargeFiles {
                     },
                     self.sparse("a lock file of \(size) bytes", store) { try Self.resize($0.path + "-lock", size) },
                     self.sparse("nothing but \(size) zeros", store) { place in
-                        for ending in ["", "-wal", "-shm"] { Directory.remove(place.path + ending) }
+                        for outcome in ["", "-wal", "-shm"] { Directory.remove(place.path + outcome) }
                         try FileBytes.write([], to: place.path)
                         try Self.resize(place.path, size)
                     },

@@ -37,7 +37,7 @@ struct Moments {
 
     private var all: [Moment] {
         [
-            ("the guard is held while a service starts", false, self.heldGuard),
+            ("the guard is held while a service starts", false, self.heldSetupLock),
             ("all locks are held while a service starts", false, self.heldLocks),
             ("another writes while a circuit is registered", true, self.heldWriteLock),
             ("nothing can be written while a service starts", false, self.fullAtStart),
@@ -50,7 +50,7 @@ struct Moments {
     // MARK: - One after the other
 
     /// What the store held before and what failed meanwhile is together more than the circuit stands.
-    private func heldGuard(_ place: HostilePlace) async throws -> [String] {
+    private func heldSetupLock(_ place: HostilePlace) async throws -> [String] {
         let squatter = try await self.squatter(place, from: 0, count: 1)
         return try await self.play(self.using(place), then: { await squatter.die() }, Self.settling)
     }

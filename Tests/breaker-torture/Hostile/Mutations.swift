@@ -79,11 +79,11 @@ struct Mutations {
 
     /// Each choice of files from another store, before the store is opened, and in place while it is open.
     private func swaps() -> [HostileCase] {
-        let endings = ["", "-wal", "-shm", "-lock", "-board"]
+        let outcomes = ["", "-wal", "-shm", "-lock", "-board"]
         var cases: [HostileCase] = []
         for (store, others) in self.pairs {
-            for choice in 1..<1 << endings.count {
-                let chosen = endings.enumerated().filter { choice & 1 << $0.offset != 0 }.map(\.element)
+            for choice in 1..<1 << outcomes.count {
+                let chosen = outcomes.enumerated().filter { choice & 1 << $0.offset != 0 }.map(\.element)
                 let name = "\(chosen.map { "a.db\($0)" }) of \(others.name) in \(store.name)"
                 cases.append(
                     HostileCase(kind: "swaps", name: name) { place in
@@ -106,12 +106,12 @@ struct Mutations {
     }
 
     /// As a new file: what is mapped is never cut.
-    private static func swap(_ endings: [String], _ other: StoreBytes, _ place: HostilePlace) throws {
-        for ending in endings {
-            let file = Damage.File(rawValue: "a.db\(ending)")
+    private static func swap(_ outcomes: [String], _ other: StoreBytes, _ place: HostilePlace) throws {
+        for outcome in outcomes {
+            let file = Damage.File(rawValue: "a.db\(outcome)")
             let bytes = file.flatMap { other.files[$0] } ?? other.lock
             try FileBytes.write(bytes, to: "\(place.directory)/new")
-            try place.move("\(place.directory)/new", to: place.path + ending)
+            try place.move("\(place.directory)/new", to: place.path + outcome)
         }
     }
 }

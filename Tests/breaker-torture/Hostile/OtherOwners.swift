@@ -21,11 +21,11 @@ struct OtherOwners {
     func cases() -> [HostileCase] {
         guard geteuid() == 0 else { return [] }
         let store = self.stock.stores[1]
-        let endings = ["", "-wal", "-shm", "-lock"]
-        var cases = endings.map { ending in
-            self.make("a.db\(ending) is another's", mustRefuse: true) { place in
+        let outcomes = ["", "-wal", "-shm", "-lock"]
+        var cases = outcomes.map { outcome in
+            self.make("a.db\(outcome) is another's", mustRefuse: true) { place in
                 _ = try store.write(to: place.store, nil)
-                try Self.own(place.path + ending)
+                try Self.own(place.path + outcome)
             }
         }
         cases += [
@@ -49,7 +49,7 @@ struct OtherOwners {
             },
             self.make("all is another's", mustRefuse: true) { place in
                 _ = try store.write(to: place.store, nil)
-                for ending in endings { try Self.own(place.path + ending) }
+                for outcome in outcomes { try Self.own(place.path + outcome) }
             },
             // Nobody needs the board: another's is not used, and the store opens.
             self.make("a.db-board is another's", mustRefuse: false) { place in
@@ -60,7 +60,7 @@ struct OtherOwners {
         // A service's own directory: root looks after it.
         var own = HostileCase(kind: "owners", name: "the directory and all in it is another's") { place in
             _ = try store.write(to: place.store, nil)
-            for path in [place.store] + endings.map({ place.path + $0 }) { try Self.own(path) }
+            for path in [place.store] + outcomes.map({ place.path + $0 }) { try Self.own(path) }
         }
         own.keepsOthers = true
         return cases + [own]

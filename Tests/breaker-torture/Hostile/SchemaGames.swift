@@ -17,8 +17,8 @@ struct SchemaGames {
     private typealias Game = (name: String, statements: [String], outcomes: Outcomes)
 
     /// Of some changes SQLite itself says that the schema is malformed.
-    private static let notUsed: Outcomes = [.refused, .setAside]
-    private static let any: Outcomes = [.used, .refused, .setAside, .anew]
+    private static let notUsed: Outcomes = [.refused, .quarantine]
+    private static let any: Outcomes = [.used, .refused, .quarantine, .anew]
 
     private func make(_ kind: String, _ game: Game, _ store: StoreBytes) -> HostileCase {
         let stock = self.stock
@@ -27,8 +27,8 @@ struct SchemaGames {
         }
         made.keepsOthers = game.outcomes == [.used]
         made.outcomes = game.outcomes
-        made.mustHeal = game.name.contains("last number")
-        if made.mustHeal { made.outcomes = nil }
+        made.mustRepair = game.name.contains("last number")
+        if made.mustRepair { made.outcomes = nil }
         if game.name.contains("unique index") {
             // It hinders the services.
             made.judge = { _, runs in

@@ -14,7 +14,7 @@ struct SpecialFiles {
 
     init(_ stock: HostileStock) { self.stock = stock }
 
-    private static let endings = ["", "-wal", "-shm", "-lock", "-journal", "-board"]
+    private static let outcomes = ["", "-wal", "-shm", "-lock", "-journal", "-board"]
 
     /// What is put where a name leads to, beside the real file's new place.
     private static let kinds: [(name: String, make: @Sendable (String, HostilePlace) throws -> Void)] = [
@@ -49,11 +49,11 @@ struct SpecialFiles {
     func cases() -> [HostileCase] {
         let store = self.stock.stores[0]
         var cases: [HostileCase] = []
-        for ending in Self.endings {
+        for outcome in Self.outcomes {
             for kind in Self.kinds {
-                let name = "a \(kind.name) at a.db\(ending)"
+                let name = "a \(kind.name) at a.db\(outcome)"
                 let make: @Sendable (HostilePlace) throws -> Void = { place in
-                    let path = place.path + ending
+                    let path = place.path + outcome
                     // A journal has no real file.
                     if unsafe rename(path, place.store + "/real") != 0 {
                         try FileBytes.write([], to: place.store + "/real")
@@ -64,7 +64,7 @@ struct SpecialFiles {
                     _ = try store.write(to: place.store, nil)
                     try make(place)
                 }
-                if kind.name.contains("link"), !ending.isEmpty { rest.judge = { Self.adviceOfLink(ending, $1) } }
+                if kind.name.contains("link"), !outcome.isEmpty { rest.judge = { Self.adviceOfLink(outcome, $1) } }
                 var open = HostileCase(kind: "special files while open", name: name) { place in
                     _ = try store.write(to: place.store, nil)
                 }
@@ -76,12 +76,12 @@ struct SpecialFiles {
     }
 
     /// Whoever is told to remove something must be told what.
-    private static func adviceOfLink(_ ending: String, _ runs: [ToolRun]) -> [String] {
+    private static func adviceOfLink(_ outcome: String, _ runs: [ToolRun]) -> [String] {
         runs.prefix(1).compactMap { run in
-            guard run.said.contains("remove") || run.said.contains("link"), !run.said.contains("a.db\(ending)") else {
+            guard run.said.contains("remove") || run.said.contains("link"), !run.said.contains("a.db\(outcome)") else {
                 return nil
             }
-            return "the advice does not name a.db\(ending): \(run.said.replacing("\n", with: " "))"
+            return "the advice does not name a.db\(outcome): \(run.said.replacing("\n", with: " "))"
         }
     }
 

@@ -8,9 +8,9 @@ import Foundation
 
 /// One run of the tool in a process of its own, and how it ended.
 struct ToolRun {
-    private static let mostMemory = 64 << 20
+    private static let maxMemory = 64 << 20
 
-    private static let mostRead = 1 << 20
+    private static let maxRead = 1 << 20
 
     /// Any document.
     private struct Anything: Decodable {
@@ -42,9 +42,9 @@ struct ToolRun {
         self.code = Int32(reply.number("code") ?? 0)
         self.isHung = reply.number("hung") == 1
         self.memory = reply.number("memory") ?? 0
-        let bytes = FileBytes.read(talk, atMost: Self.mostRead) ?? []
+        let bytes = FileBytes.read(talk, atMost: Self.maxRead) ?? []
         self.said = String(decoding: bytes.prefix(8_000), as: UTF8.self)
-        let isDocument = self.code == 0 && words.contains("--json") && bytes.count < Self.mostRead
+        let isDocument = self.code == 0 && words.contains("--json") && bytes.count < Self.maxRead
         self.isValidJSON = !isDocument || (try? JSONDecoder().decode(Anything.self, from: Data(bytes))) != nil
     }
 
@@ -55,7 +55,7 @@ struct ToolRun {
         var problems: [String] = []
         if self.code < 0 { problems.append("\(what) died of signal \(-self.code)") }
         if self.code >= 0, !self.documented.contains(self.code) { problems.append("\(what) ended with \(self.code)") }
-        if self.memory > Self.mostMemory { problems.append("\(what) took \(self.memory >> 20) MB") }
+        if self.memory > Self.maxMemory { problems.append("\(what) took \(self.memory >> 20) MB") }
         if !self.isValidJSON { problems.append("\(what) printed what is no JSON") }
         return problems
     }

@@ -36,7 +36,7 @@ extension KillLoop {
 
         struct Call {
             var what: CallLog.What
-            var ending: CallEnding?
+            var outcome: RecordedOutcome?
             var circuit: Int
             /// How long a hold lasts, in microseconds; 0 for ever.
             var time: Int64 = 0
@@ -47,7 +47,7 @@ extension KillLoop {
         private func choose() -> Call {
             let circuit = Int.random(in: 0..<Rule.all.count, using: &self.random)
             switch Int.random(in: 0..<100, using: &self.random) {
-            case 0..<8: return Call(what: .record, ending: .success, circuit: circuit)
+            case 0..<8: return Call(what: .record, outcome: .success, circuit: circuit)
             case 8..<30: return Call(what: .admit, circuit: circuit)
             case 30..<45:
                 if let call = self.usePermit() { return call }
@@ -59,19 +59,19 @@ extension KillLoop {
             case 50..<55: return Call(what: .release, circuit: circuit)
             default: break
             }
-            return Call(what: .record, ending: .failure, circuit: circuit)
+            return Call(what: .record, outcome: .failure, circuit: circuit)
         }
 
         private func usePermit() -> Call? {
             guard !self.permits.isEmpty else { return nil }
             let place = Int.random(in: 0..<self.permits.count, using: &self.random)
-            let endings: [CallEnding] = [.failure, .failure, .success, .success, .ignored]
-            return self.use(place, endings.randomElement(using: &self.random) ?? .ignored)
+            let outcomes: [RecordedOutcome] = [.failure, .failure, .success, .success, .ignored]
+            return self.use(place, outcomes.randomElement(using: &self.random) ?? .ignored)
         }
 
-        private func use(_ place: Int, _ ending: CallEnding) -> Call {
+        private func use(_ place: Int, _ outcome: RecordedOutcome) -> Call {
             let (circuit, admission, permit) = self.permits.remove(at: place)
-            return Call(what: .report, ending: ending, circuit: circuit, admission: admission, permit: permit)
+            return Call(what: .report, outcome: outcome, circuit: circuit, admission: admission, permit: permit)
         }
 
         /// Ends all permits, one way or the other.
@@ -87,7 +87,7 @@ extension KillLoop {
             let (number, told) = self.begin(call)
             let breaker = self.breakers[call.circuit]
             var answer = CallLog.Answer.done
-            switch (call.what, call.ending) {
+            switch (call.what, call.outcome) {
             case (.record, .failure): breaker.recordFailure(told)
             case (.record, _): breaker.recordSuccess()
             case (.report, .failure): call.permit?.fail(told)
@@ -107,7 +107,7 @@ extension KillLoop {
             let (number, told) = self.begin(call)
             let breaker = self.breakers[call.circuit]
             var answer = CallLog.Answer.done
-            switch (call.what, call.ending) {
+            switch (call.what, call.outcome) {
             case (.record, .failure): await breaker.recordFailure(told)
             case (.record, _): await breaker.recordSuccess()
             case (.report, .failure): await call.permit?.fail(told)
@@ -132,7 +132,7 @@ extension KillLoop {
             let now = KillLoop.uptime
             let number = self.log.begin(
                 CallLog.Record(
-                    what: call.what, circuit: call.circuit, argument: call.ending?.rawValue ?? call.time,
+                    what: call.what, circuit: call.circuit, argument: call.outcome?.rawValue ?? call.time,
                     admission: call.admission, clock: now...now))
             return (number, Told(text: NotedCall.text(self.worker.process, self.lane, number)))
         }

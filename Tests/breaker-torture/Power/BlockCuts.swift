@@ -15,8 +15,8 @@ import Darwin
 struct BlockCuts {
     private static let goal = 1_000
     private static let shortGoal = 10
-    private static let mostCopies = 40
-    private static let mostShortCopies = 12
+    private static let maxCopies = 40
+    private static let maxShortCopies = 12
     private static let scenes: [PowerPlan.Scene] = [
         .calls, .creation, .calls, .quarantine, .again, .calls, .migration, .again,
     ]
@@ -114,7 +114,7 @@ struct BlockCuts {
     ) async throws -> PowerRemainder? {
         let copies = Locked<[(begun: Int, ended: Int)]>([])
         let seed = random.next()
-        let most = self.options.isShort ? Self.mostShortCopies : Self.mostCopies
+        let most = self.options.isShort ? Self.maxShortCopies : Self.maxCopies
         let judge = try await round.runForReal(from: remainder, settle: disk.settle) { record in
             var random = SeededRandom(seed: seed)
             // Near each other, or up to the end of the run.

@@ -118,6 +118,6 @@ extension Halt {
     }
 
     private static func deleteAll(_ trio: Trio) {
-        for ending in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(trio.path + ending) }
+        for outcome in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(trio.path + outcome) }
     }
 }

@@ -59,7 +59,7 @@ final class StaleAnswers: Sendable {
         var nextBreak = self.goal.deathsPerBreak
         while self.goesOn {
             try await Task.sleep(for: .milliseconds(self.random(in: self.stage.options.isShort ? 10...60 : 10...110)))
-            try await self.killSomebody()
+            try await self.killOne()
             if StaleAnswersDamage.tearHeader(of: self.board.store, self.random) {
                 self.stage.report.add(1, "torn headers")
             }
@@ -130,7 +130,7 @@ final class StaleAnswers: Sendable {
     }
 
     /// Kills one process at whatever it does, mostly one that writes, and starts another in its place.
-    private func killSomebody() async throws {
+    private func killOne() async throws {
         if self.random(in: 0...15) == 0 {
             let index = self.random(in: 0...Self.readers - 1)
             await self.kill(self.state.withLock { $0.readers[index] })

@@ -28,7 +28,7 @@ enum StaleAnswersDamage: CaseIterable {
         case .index: unsafe unlink(store + "-shm")
         case .database: unsafe rename(store, store + ".away")
         case .board: unsafe unlink(store + "-board")
-        case .all: for ending in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(store + ending) }
+        case .all: for outcome in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(store + outcome) }
         }
     }
 

@@ -27,7 +27,7 @@ final class StaleAnswersReader: Sendable {
     }
 
     private static let threads = 2
-    private static let mostSaid = 10
+    private static let maxSaid = 10
     /// Cached answers between two looks at what else is going on.
     private static let batch = 4_096
 
@@ -87,7 +87,7 @@ final class StaleAnswersReader: Sendable {
                 let circuit = turn % handles.breakers.count
                 let breaker = handles.breakers[circuit]
                 let acknowledged = self.board.acknowledged(circuit)
-                guard let answer = breaker.keptAnswer else {
+                guard let answer = breaker.cachedDecision else {
                     misses += 1
                     self.call(circuit, handles, era, &random)
                     // Without the file each call is a long one.
@@ -106,13 +106,13 @@ final class StaleAnswersReader: Sendable {
     }
 
     /// An answer that is older than what was acknowledged before it was asked for.
-    private func suspect(_ answer: KeptAnswer, _ least: Int64, _ name: String, _ era: Int64) {
+    private func suspect(_ answer: CachedDecision, _ least: Int64, _ name: String, _ era: Int64) {
         guard era % 2 == 0, self.board[.era] == era else { return }
         self.violated("\(name) is \(answer.verdict) of epoch \(answer.epoch), acknowledged was \(least)")
     }
 
     private func violated(_ what: String) {
-        guard self.board.add(.stale) <= Self.mostSaid else { return }
+        guard self.board.add(.stale) <= Self.maxSaid else { return }
         Report.say("stale: reader \(self.index): \(what)")
     }
 
@@ -204,7 +204,7 @@ final class StaleAnswersReader: Sendable {
         let unrest = self.board[.unrest]
         for breaker in handles.breakers {
             // It may be back already; what else degrades it counts for nothing here.
-            guard let answer = breaker.keptAnswer, !handles.store.health.isHealthy, unrest % 2 == 0,
+            guard let answer = breaker.cachedDecision, !handles.store.health.isHealthy, unrest % 2 == 0,
                 self.board[.unrest] == unrest
             else { continue }
             self.violated("\(breaker.name) is \(answer.verdict) while the store is \(handles.store.health)")

@@ -2,27 +2,27 @@
 import BreakerStore
 
 extension Registers {
-    /// A link whose last heartbeat is older than this no longer owns its host's name.
-    static let beatHolds: Int64 = 5_000_000
+    /// How long after its last heartbeat a link still owns its host's name.
+    static let beatLifetime: Int64 = 5_000_000
 
     /// A link, as its heartbeat describes it.
     struct Link: Sendable, Hashable {
-        /// The number of this run of the link.
+        /// The random number of this run of the link.
         var session: Int64
-        /// The file's own number: the server knows a host by its file, whatever the host's name.
+        /// The file's incarnation, by which the server identifies a host whatever the host's name.
         var file: String
-        /// The same for all links of a file on its machine, so that one link takes another's place at once.
+        /// The same for all links of a file on its machine, so that one link can replace another at once.
         var place: String
         /// The program and its version.
         var program: String
-        /// What the server, or the file, refuses to the link.
+        /// A description of what the server, or the file, refuses to the link.
         var trouble: String?
     }
 
     /// Sends this host's heartbeat, and reads as `read` does, in one statement.
     ///
-    /// - Parameter rules: the rule of each circuit in words, which are compared with those of other hosts; nil if they
-    ///   are the same as last time.
+    /// - Parameter rules: the description of each circuit's rules, by which operators compare hosts; nil if they are
+    ///   the same as last time.
     /// - Throws: `duplicateHost` while the link of another file has this host's name, and while a copy of this file is
     ///   joined. Then the statement writes nothing.
     func beat(
@@ -38,7 +38,7 @@ extension Registers {
             told AS (SELECT jsonb_object_agg(circuit, rule) AS rules FROM unnest($8::text[], $9::text[]) AS r (circuit, rule)),
             copy AS (
                 SELECT host FROM fleet.link, t WHERE fleet = $1 AND file = $6 AND host <> $4 AND place <> $10
-                AND abs(t.now - beat) < \(Self.beatHolds) LIMIT 1
+                AND abs(t.now - beat) < \(Self.beatLifetime) LIMIT 1
             ),
             beat AS (
                 INSERT INTO fleet.link AS l (fleet, host, session, file, place, program, beat, rules, trouble, trouble_since)
@@ -50,7 +50,7 @@ extension Registers {
                 trouble_since = CASE WHEN excluded.trouble IS NOT NULL AND l.trouble IS NOT NULL THEN l.trouble_since
                 ELSE excluded.trouble_since END,
                 rules = CASE WHEN $8::text[] IS NULL AND l.file = excluded.file THEN l.rules ELSE excluded.rules END
-                WHERE l.place = excluded.place OR abs(excluded.beat - l.beat) >= \(Self.beatHolds) RETURNING 1
+                WHERE l.place = excluded.place OR abs(excluded.beat - l.beat) >= \(Self.beatLifetime) RETURNING 1
             )
             SELECT \(Self.columns), EXISTS (SELECT 1 FROM beat), (SELECT host FROM copy)
             FROM t LEFT JOIN fleet.circuit AS c ON \(Self.wanted)
@@ -66,11 +66,12 @@ extension Registers {
             if let original = rows.first?.text(Self.columnCount + 1) {
                 throw FleetError(
                     code: .duplicateHost,
-                    message: "this file is a copy of the one of the host \(ServerText.told(original).quoted); move it, "
+                    message:
+                        "this file is a copy of the one of the host \(ServerText.shown(original).quoted); move it, "
                         + "its -wal and -shm away, and services start a new one")
             }
             throw FleetError(
-                code: .duplicateHost, message: "another file's link goes by the host name \(self.host.quoted)")
+                code: .duplicateHost, message: "the link of another file already has the host name \(self.host.quoted)")
         }
         return reading
     }

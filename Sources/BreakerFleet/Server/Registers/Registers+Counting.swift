@@ -2,19 +2,19 @@
 import BreakerStore
 
 extension Registers {
-    /// A circuit to count by the rules of this host's file.
+    /// A circuit to be counted by the rules of this host's file.
     struct Wanted: Sendable, Hashable {
         var circuit: String
         var counting: LinkedCircuit.Counting?
-        var failureShare: LinkedCircuit.Share?
-        var slowShare: LinkedCircuit.Share?
+        var failureRate: LinkedCircuit.Rate?
+        var slowRate: LinkedCircuit.Rate?
     }
 
-    /// Counts what all hosts have pushed of circuits whose registers are closed: within each rule's window, and since
+    /// Counts all hosts' failures and sums of circuits whose registers are closed: within each rule's window, and since
     /// the register closed.
     ///
-    /// Called after `push` has returned: if two hosts push the last two failures at once, the host whose push commits
-    /// later sees both. A circuit whose register is absent or not closed has no count.
+    /// Call it after `push` has returned: if two hosts push the last two failures at the same time, the host whose push
+    /// commits later sees both. A circuit whose register is absent or not closed has no count.
     func count(_ wanted: [Wanted]) throws(FleetError) -> ByName<Count> {
         guard !wanted.isEmpty else { return [:] }
         func windows(_ part: (Wanted) -> Int64?) -> String {
@@ -42,7 +42,7 @@ extension Registers {
             [
                 self.fleet, ServerText.array(wanted.map(\.circuit)),
                 ServerText.array(wanted.map { $0.counting == nil ? "f" : "t" }), windows { $0.counting?.window },
-                windows { $0.failureShare?.window }, windows { $0.slowShare?.window },
+                windows { $0.failureRate?.window }, windows { $0.slowRate?.window },
             ])
         return rows.reduce(into: ByName()) { counts, row in
             guard let name = row.text(0), let generation = row.number(1) else { return }
@@ -54,9 +54,9 @@ extension Registers {
         }
     }
 
-    /// The sums of the hosts; none where no window is given, because nothing compares with NULL.
+    /// The query for the sums over all hosts; without a window they are 0, because a comparison with NULL is not true.
     ///
-    /// Only hosts with bad calls count as hosts.
+    /// Only hosts with failed or slow calls count as hosts.
     private static func sums(_ kind: String) -> String {
         """
         SELECT coalesce(sum(\(kind)_calls), 0) AS calls, coalesce(sum(\(kind)_bad), 0) AS bad,

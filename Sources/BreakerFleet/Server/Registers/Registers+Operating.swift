@@ -2,12 +2,12 @@
 import BreakerStore
 
 extension Registers {
-    /// Stores an operator's word in place of an older word of its kind.
+    /// Stores an operator's command in place of an older command of its kind.
     ///
-    /// A statement that is late, or comes twice, does no harm: the word carries its own time.
-    func tell(_ word: LinkWord, of name: String) throws(FleetError) -> Outcome {
-        guard let stamp = word.stamp, LinkWord.sendable.contains(stamp.saidAt) else { return .refused }
-        let change = Self.change(word.kind)
+    /// A statement that is late or repeated does no harm, because the command carries its own time.
+    func send(_ command: OperatorCommand, of name: String) throws(FleetError) -> Outcome {
+        guard let stamp = command.stamp, OperatorCommand.sendable.contains(stamp.lamportTime) else { return .refused }
+        let change = Self.change(command.kind)
         let rows = try self.connection.run(
             """
             WITH \(Self.time),
@@ -23,32 +23,32 @@ extension Registers {
             SELECT generation, pg_notify('\(FleetSchema.channel)', $11) FROM done
             """,
             [
-                self.fleet, name, String(stamp.saidAt), String(stamp.number), word.hold?.rawValue,
-                word.holdFor.map { String(FleetLimits.duration($0)) }, word.by.map { ServerText.cut($0) },
-                word.reason.map { ServerText.cut($0) }, self.host, String(self.lease), self.payload(for: name),
+                self.fleet, name, String(stamp.lamportTime), String(stamp.number), command.hold?.rawValue,
+                command.holdFor.map { String(FleetLimits.duration($0)) }, command.by.map { ServerText.cut($0) },
+                command.reason.map { ServerText.cut($0) }, self.host, String(self.lease), self.payload(for: name),
             ])
         return rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
     }
 
-    /// Whether the register has been in its state since before the operator said the word.
+    /// The condition that the register has been in its state since before the operator gave the command.
     ///
-    /// A stamp ahead of the server's clock comes from before the clock was set back.
+    /// A stamp ahead of the server's clock is from before that clock was set back.
     private static let isInTime = "(since <= said.at OR since > t.now + \(slack))"
 
     private static func ifInTime(_ column: String, _ value: String) -> String {
         "\(column) = CASE WHEN \(isInTime) THEN \(value) ELSE \(column) END"
     }
 
-    /// Whether the register's word of this kind is older, or damaged.
+    /// The condition that the register's command of this kind is older, damaged or missing.
     private static func isOlder(_ kind: String) -> String {
-        "(NOT \(Self.hasWord(kind)) OR (\(kind)_said, \(kind)_number) < (said.at, said.number))"
+        "(NOT \(Self.hasCommand(kind)) OR (\(kind)_said, \(kind)_number) < (said.at, said.number))"
     }
 
-    /// How a word changes a register, and under which condition.
-    private static func change(_ kind: LinkWord.Kind) -> (values: String, condition: String) {
+    /// The change that a command makes to a register, and its condition.
+    private static func change(_ kind: OperatorCommand.Kind) -> (values: String, condition: String) {
         switch kind {
         case .hold:
-            // The generation says nothing of words.
+            // The generation stays: it counts changes of the state alone.
             (
                 """
                 hold_said = said.at, hold_number = said.number, hold = said.hold, hold_for = said.time,
@@ -56,7 +56,7 @@ extension Registers {
                 """, isOlder("hold")
             )
         case .reset:
-            // A later change of the register's state stays.
+            // If the register's state has changed since the command, the state stays.
             (
                 """
                 reset_said = said.at, reset_number = said.number, reset_by = said.who, reset_reason = said.why,
@@ -68,7 +68,7 @@ extension Registers {
                 """, isOlder("reset")
             )
         case .probe:
-            // The file already lets its probe through, so no other host may probe now.
+            // This host's file already admits its probe, so no other host may probe now.
             (
                 """
                 \(next), open_until = t.now, reason = said.why, said_by = said.who, lease_host = said.host,
@@ -78,10 +78,10 @@ extension Registers {
         }
     }
 
-    /// Gives the server a register that it has in an older generation, or not at all, with exactly its generation.
+    /// Gives the server a register that it has in an older generation or not at all; the generation stays the same.
     ///
-    /// The right to probe is not offered: another generation ends it in any case. Nor are words: each host's file has
-    /// the newest, and its link sends what the server lacks.
+    /// The right to probe is not offered: another generation ends it in any case. Nor are commands: each host's file
+    /// has the newest, and its link sends those that the server lacks.
     func offer(_ register: Register, as name: String) throws(FleetError) -> Outcome {
         guard (1...FleetLimits.readableGeneration).contains(register.generation) else { return .refused }
         let isOpen = register.state == .open

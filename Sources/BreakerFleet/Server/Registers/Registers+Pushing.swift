@@ -8,7 +8,7 @@ extension Registers {
         var failure: LinkedCircuit.Failure
     }
 
-    /// A row of that mirror, by its key alone.
+    /// The key of a row of that mirror, whose failure the file no longer has.
     struct Gone: Sendable, Hashable {
         var circuit: String
         var key: LinkedCircuit.Key
@@ -21,13 +21,13 @@ extension Registers {
         var slow: LinkedCircuit.Sum?
     }
 
-    /// The most rows in one statement, so that a push of any size keeps each statement within its time.
-    private static let most = 5_000
+    /// The most rows in one statement, so that each statement of a large push ends in time.
+    private static let maxRows = 5_000
 
-    /// Deletes all that this host has pushed before, also by another name or from another file: an earlier connection
-    /// may have pushed rows that its file no longer has.
+    /// Deletes all rows that this host has pushed before, even under another name or from another file.
     ///
-    /// Only the link that has the host's name may: another file's link would delete rows of the host's own file.
+    /// An earlier connection may have pushed rows that the file no longer has. Does nothing unless this link has the
+    /// host's name: otherwise another file's link would delete the rows of the host's own file.
     func forgetPushed(by link: Link) throws(FleetError) {
         let own = "l.fleet = $1 AND l.host = $2 AND l.session = $3::bigint"
         for table in ["failure", "rate"] {
@@ -38,7 +38,7 @@ extension Registers {
                 """,
                 [self.fleet, self.host, String(link.session)])
         }
-        // Deletes the name that this file, or the file before it at this place, had until now.
+        // Deletes the name that this file, or the previous file at this place, had until now.
         try self.connection.run(
             """
             DELETE FROM fleet.link AS old USING fleet.link AS l
@@ -51,13 +51,13 @@ extension Registers {
     ///
     /// A failure that is pushed twice counts once. Its stamp is the server's time minus its age.
     func push(new: [Failure], gone: [Gone] = [], of file: String) throws(FleetError) {
-        let fresh = Set(new.map { Gone(circuit: $0.circuit, key: $0.failure.key) })
-        let gone = gone.filter { !fresh.contains($0) }
-        var place = 0
-        while place < max(new.count, gone.count) {
+        let newKeys = Set(new.map { Gone(circuit: $0.circuit, key: $0.failure.key) })
+        let gone = gone.filter { !newKeys.contains($0) }
+        var start = 0
+        while start < max(new.count, gone.count) {
             try self.push(
-                new.dropFirst(place).prefix(Self.most), gone: gone.dropFirst(place).prefix(Self.most), of: file)
-            place += Self.most
+                new.dropFirst(start).prefix(Self.maxRows), gone: gone.dropFirst(start).prefix(Self.maxRows), of: file)
+            start += Self.maxRows
         }
     }
 
@@ -82,7 +82,7 @@ extension Registers {
             ])
     }
 
-    /// Pushes the sums of this host, in place of the sums that it pushed before.
+    /// Replaces the sums that this host has pushed before.
     func push(sums: [Sums], of file: String) throws(FleetError) {
         guard !sums.isEmpty else { return }
         func numbers(_ part: (Sums) -> Int64?) -> String {

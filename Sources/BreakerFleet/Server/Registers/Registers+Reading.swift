@@ -2,13 +2,13 @@
 import BreakerStore
 
 extension Registers {
-    /// An answer that took longer says nothing of now.
-    static let freshFor: Duration = .microseconds(CircuitLink.Settings.onTheWay)
+    /// The longest time that an answer may take; the durations in a slower one no longer hold.
+    static let maxAnswerTime: Duration = .microseconds(CircuitLink.Settings.onTheWay)
 
-    /// The registers that were read, and where the next read begins.
+    /// The registers that were read, and the transaction from which on the next read must continue.
     struct Reading: Sendable, Hashable {
         var registers: [Register]
-        /// The wanted registers that make no sense.
+        /// The wanted circuits whose registers are damaged.
         var damaged: Names
         /// The server's time.
         var time: Int64
@@ -18,8 +18,7 @@ extension Registers {
 
     /// Reads the registers of these names; with `changedSince`, only those that have changed since that reading.
     ///
-    /// A row that makes no sense is named in `damaged` alone. `changedSince` is valid on one server: pass nil on a new
-    /// connection.
+    /// A damaged row is only named in `damaged`. `changedSince` is valid on one server: pass nil on a new connection.
     ///
     /// - Throws: `timedOut` if the answer took so long that its durations no longer hold.
     func read(_ names: Names, changedSince seen: String? = nil) throws(FleetError) -> Reading {
@@ -30,21 +29,23 @@ extension Registers {
         return try self.reading(rows, of: names, sent: sent)
     }
 
-    /// The server's time, what this statement sees, and from which transaction on rows are wanted.
+    /// The server's time, the oldest transaction that this statement may not see, and the first one that is wanted.
     ///
-    /// A transaction id beyond all of this server's comes from another server, which stood here before: then all rows
-    /// are wanted.
-    static func seen(at place: Int) -> String {
+    /// If the wanted transaction id is higher than all of this server's, it comes from another server, which this one
+    /// has replaced: then all rows are wanted.
+    ///
+    /// - Parameter index: the number of the statement's parameter that has the wanted transaction id.
+    static func seen(at index: Int) -> String {
         """
         t AS MATERIALIZED (SELECT fleet.now() AS now, pg_snapshot_xmin(pg_current_snapshot()) AS seen,
-        CASE WHEN $\(place)::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) THEN $\(place)::xid8 ELSE '0' END AS since)
+        CASE WHEN $\(index)::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) THEN $\(index)::xid8 ELSE '0' END AS since)
         """
     }
 
     /// The wanted rows: those of the names in the second parameter, or those that have changed.
     static let wanted = "c.fleet = $1 AND ($2::text[] IS NULL AND c.changed >= t.since OR c.name = ANY ($2::text[]))"
 
-    /// Stamps as they are, beside the server's time: a bad stamp could overflow, so the code below subtracts.
+    /// The columns of a register, after the server's time; ages are computed below, where a bad stamp can't overflow.
     static let columns = """
         t.seen::text, t.now, c.name, c.generation, c.state, c.since, c.open_until, c.open_for, c.trips, c.reason,
         c.said_by, c.lease_host, c.lease_ends, c.lease_for, c.hold_said, c.hold_number, c.hold, c.hold_for, c.hold_by,
@@ -55,13 +56,13 @@ extension Registers {
     func reading(
         _ rows: [ServerRow], of names: Names, sent: ContinuousClock.Instant
     ) throws(FleetError) -> Reading {
-        guard ContinuousClock.now - sent <= Self.freshFor else {
-            throw FleetError(code: .timedOut, message: "the server took longer than a second to tell what it knows")
+        guard ContinuousClock.now - sent <= Self.maxAnswerTime else {
+            throw FleetError(code: .timedOut, message: "the server took longer than a second to send the circuits")
         }
         guard let first = rows.first, let seen = first.text(0), UInt64(seen) != nil, let time = first.number(1),
-            LinkWord.sendable.contains(time)
+            OperatorCommand.sendable.contains(time)
         else {
-            throw FleetError(code: .unavailable, message: "the server's answer is none to what it was asked")
+            throw FleetError(code: .unavailable, message: "the server sent an answer that does not fit the request")
         }
         var reading = Reading(registers: [], damaged: [], time: time, seen: seen)
         for row in rows.prefix(FleetLimits.registers) {
@@ -77,7 +78,7 @@ extension Registers {
 }
 
 extension Register {
-    /// A row of `Registers.columns`; nil if it makes no sense.
+    /// Parses a row of `Registers.columns`; nil if it is damaged.
     init?(row: ServerRow) {
         guard let now = row.number(1), (0...FleetLimits.stamp).contains(now), let name = row.text(2),
             let generation = row.number(3), (1...FleetLimits.readableGeneration).contains(generation),
@@ -91,34 +92,36 @@ extension Register {
             self.left = Self.left(until: row.number(6), of: self.openFor, at: now)
         }
         self.trips = Int(min(max(0, row.number(8) ?? 0), FleetLimits.trips))
-        self.reason = row.text(9).map { ServerText.told($0) }
-        self.by = row.text(10).map { ServerText.told($0) }
+        self.reason = row.text(9).map { ServerText.shown($0) }
+        self.by = row.text(10).map { ServerText.shown($0) }
         let leaseLeft = Self.left(until: row.number(12), of: min(row.number(13) ?? 0, FleetLimits.lease), at: now)
         if let host = row.text(11), leaseLeft > 0 { self.lease = Lease(host: host, left: leaseLeft) }
         guard row.text(16) == nil || HoldState(rawValue: row.text(16) ?? "") != nil else { return nil }
-        if var word = self.takeWord(.hold, row, said: 14, by: 18, reason: 19, at: now) {
-            word.hold = row.text(16).flatMap { HoldState(rawValue: $0) }
-            word.holdFor = row.number(17).map { FleetLimits.duration($0) }
-            self.words.append(word)
+        if var command = self.readCommand(.hold, row, said: 14, by: 18, reason: 19, at: now) {
+            command.hold = row.text(16).flatMap { HoldState(rawValue: $0) }
+            command.holdFor = row.number(17).map { FleetLimits.duration($0) }
+            self.commands.append(command)
         }
-        if let word = self.takeWord(.reset, row, said: 20, by: 22, reason: 23, at: now) { self.words.append(word) }
+        if let command = self.readCommand(.reset, row, said: 20, by: 22, reason: 23, at: now) {
+            self.commands.append(command)
+        }
     }
 
-    /// Reads a word of a row; nil if the row has none, or one with a damaged stamp, which is noted.
-    private mutating func takeWord(
-        _ kind: LinkWord.Kind, _ row: ServerRow, said: Int, by: Int, reason: Int, at now: Int64
-    ) -> LinkWord? {
-        let (saidAt, number) = (row.number(said), row.number(said + 1))
-        guard let saidAt, let number, LinkWord.credibleStamps(at: now).contains(saidAt) else {
-            if saidAt != nil || number != nil { self.damagedWords.append(kind) }
+    /// Reads a command of a row; nil if the row has none, or one with a damaged stamp (`damagedCommands`).
+    private mutating func readCommand(
+        _ kind: OperatorCommand.Kind, _ row: ServerRow, said: Int, by: Int, reason: Int, at now: Int64
+    ) -> OperatorCommand? {
+        let (lamportTime, number) = (row.number(said), row.number(said + 1))
+        guard let lamportTime, let number, OperatorCommand.credibleStamps(at: now).contains(lamportTime) else {
+            if lamportTime != nil || number != nil { self.damagedCommands.append(kind) }
             return nil
         }
-        return LinkWord(
-            kind: kind, number: number, saidAt: saidAt, age: Self.age(of: saidAt, at: now),
-            by: row.text(by).map { ServerText.told($0) }, reason: row.text(reason).map { ServerText.told($0) })
+        return OperatorCommand(
+            kind: kind, number: number, lamportTime: lamportTime, age: Self.age(of: lamportTime, at: now),
+            by: row.text(by).map { ServerText.shown($0) }, reason: row.text(reason).map { ServerText.shown($0) })
     }
 
-    /// The rest of a span; 0 if the rest is longer than the whole span, because then the server's clock was set back.
+    /// How much of a span is left; 0 if more is left than the span is long, since the server's clock was set back then.
     private static func left(until end: Int64?, of length: Int64, at now: Int64) -> Int64 {
         guard let end, end > now else { return 0 }
         let (left, isTooFar) = end.subtractingReportingOverflow(now)

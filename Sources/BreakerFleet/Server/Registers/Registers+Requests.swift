@@ -2,17 +2,18 @@
 import BreakerStore
 
 extension Registers {
-    /// Carries out a request, unless the register no longer allows it.
+    /// Carries out a request by a compare-and-set, unless the register no longer allows it.
     ///
     /// One statement compares and sets the register. Of two statements that race, the later one waits for the row and
-    /// then looks at it again ("Transaction Isolation", Read Committed), so only one is accepted.
+    /// then evaluates its condition again ("Transaction Isolation", Read Committed), so only one is accepted.
     func perform(_ request: Request, on name: String) throws(FleetError) -> Outcome {
         switch request {
         case .trip(let generation, let openFor, let reason):
             return try self.trip(name, generation, openFor, reason)
         case .elect(let generation):
-            // The register is due, no other host has the right, and no hold without an end is in force. Each file's
-            // own clock ends a timed hold, and a held host does not ask: the server's clock may have been set back.
+            // The register is due, no other host has the right, and no hold without an end is in force. A timed hold is
+            // not compared, since the server's clock may have been set back: each file's own clock ends it, and a host
+            // that is held does not ask.
             return try self.change(
                 name, at: generation, to: Self.ownLease,
                 where: "state = 'open' AND \(Self.isDue) AND \(Self.isLeaseFree) "
@@ -26,8 +27,8 @@ extension Registers {
             return try self.change(name, at: generation, to: Self.noLease, where: "lease_host = $4", [])
         case .verdict(let generation, let verdict, let isElected):
             return try self.judge(name, generation, verdict, isElected: isElected)
-        case .tell(let word):
-            return try self.tell(word, of: name)
+        case .send(let command):
+            return try self.send(command, of: name)
         case .offer(let register):
             return try self.offer(register, as: name)
         }
@@ -64,9 +65,7 @@ extension Registers {
 
     // MARK: - Transitions
 
-    /// Opens a closed register.
-    ///
-    /// Also deletes what led there: after the circuit has closed, it would not count.
+    /// Opens a closed register, and deletes the failures and sums that led to it, which no longer count.
     private func trip(
         _ name: String, _ generation: Int64, _ openFor: Int64, _ reason: String
     )
@@ -99,7 +98,7 @@ extension Registers {
     )
         throws(FleetError) -> Outcome
     {
-        let (openFor, ending): (Int64?, String) =
+        let (openFor, outcome): (Int64?, String) =
             switch verdict {
             case .closed: (nil, "succeeded")
             case .open(for: let duration): (FleetLimits.duration(duration), "failed")
@@ -120,7 +119,7 @@ extension Registers {
             """,
             [
                 self.fleet, name, String(generation), self.host, self.payload(for: name), openFor.map { String($0) },
-                "a probe of \(self.host) \(ending)",
+                "a probe of \(self.host) \(outcome)",
             ])
         return Self.outcome(rows)
     }

@@ -6,8 +6,8 @@ extension Registers {
     /// Marks this host's circuits as used, and deletes rows that no host needs; for a joined link, about once an hour.
     ///
     /// - Links without a heartbeat for a day.
-    /// - Failures and sums older than a day, and than this host's longest window: other hosts may have longer ones. A
-    ///   joined host deletes its own failures, so these are of hosts that are gone.
+    /// - Failures and sums that are older than a day and than this host's longest window. Other hosts may have longer
+    ///   windows; but a joined host deletes its own failures, so these rows are of hosts that are gone.
     /// - Registers that no host has had for `forgetIdleAfter`; none if that is nil.
     func sweep(having names: Names, longestWindow: Int64, forgetIdleAfter: Int64?) throws(FleetError) {
         try self.connection.run(
@@ -28,7 +28,7 @@ extension Registers {
             [String(FleetLimits.duration(forgetIdleAfter)), ServerText.array(names.sorted())])
     }
 
-    /// Deletes as many of the rows that are too old as one short statement can; the next sweep goes on.
+    /// Deletes as many rows that are too old as one short statement can; the next sweep continues.
     private func delete(from table: String, where condition: String, _ parameters: [String]) throws(FleetError) {
         try self.connection.run(
             """

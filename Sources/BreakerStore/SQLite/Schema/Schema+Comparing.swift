@@ -3,7 +3,7 @@ import BreakerStoreMigrations
 /// Compares a file's tables and indexes with the library's, byte for byte.
 extension Schema {
     /// The schema rows that all steps together make; a test compares them with SQLite's.
-    static let rows = SchemaRow.all(in: Migration.made) ?? []
+    static let rows = SchemaRow.all(in: Migration.expectedRows) ?? []
     // Not a set: for the first set of a type, the runtime searches all loaded libraries for conformances.
     private static let names = Self.rows.map { SchemaRow.folded($0.name) }
 
@@ -40,15 +40,15 @@ extension Schema {
         }.map(\.shownName)
     }
 
-    /// Compares a connection's tables with the library's; before that, its statements may touch no table.
+    /// Compares a connection's tables with the library's; until then its statements may touch no table.
     ///
     /// Throws `newerSchema` for a later major version, whatever its tables are, and `olderSchema` for one that is too
     /// old to be migrated. Throws `foreignSchema` if a table or an index of the library is missing or differs, or if
     /// another program's index is on one of the library's tables. Throws `unavailable` for an older major version
-    /// unless the authorizer accepts it. Other programs' tables, views and triggers do no harm, for nothing of them is
-    /// ever run.
+    /// unless the authorizer accepts it. Other programs' tables, views and triggers do no harm, since the library's
+    /// statements never run them.
     ///
-    /// - Returns: whether the schema has anything of other programs.
+    /// - Returns: whether other programs have added to the schema.
     @discardableResult
     static func verify(
         _ database: OpaquePointer,
@@ -66,7 +66,7 @@ extension Schema {
                 let schema = try unsafe Statement(SchemaRow.all, on: database, authorizer, path: path)
                 let hasOthers = try Self.compare(schema, version: found, path)
                 guard found >= Self.oldestRead || authorizer.acceptsOlder else { throw Self.unreadable(found, path) }
-                authorizer.verified(version: found)
+                authorizer.setVerified(version: found)
                 return hasOthers
             } catch {
                 // Another process may have migrated the file between the two statements.
@@ -77,8 +77,7 @@ extension Schema {
         }
     }
 
-    /// Throws `foreignSchema` unless the rows are those of this version; returns whether there are other programs'
-    /// rows.
+    /// Throws `foreignSchema` unless the rows are this version's; returns whether other programs have added rows.
     ///
     /// - Parameter schema: `SchemaRow.all`, on the connection to the file.
     private static func compare(
@@ -89,17 +88,17 @@ extension Schema {
         let isOlder = version < Self.version
         let older = isOlder ? Self.older.flatMap { $0.rows ?? [] } : []
         let names = Self.names + older.map { SchemaRow.folded($0.name) }
-        func isToBeCompared(_ row: SchemaRow) -> Bool {
-            Self.isToBeCompared(row, names)
-                || isOlder && SchemaRow.folded(row.name).starts(with: Self.prefixOfTheMoved.utf8)
+        func mustBeCompared(_ row: SchemaRow) -> Bool {
+            Self.mustBeCompared(row, names)
+                || isOlder && SchemaRow.folded(row.name).starts(with: Self.prefixDuringMigration.utf8)
         }
         var addedIndex: SchemaRow?
         var hasOthers = false
         try schema.forEach([]) { (row) throws(BreakerStoreError) in
-            let found = SchemaRow(row, readsText: isToBeCompared)
-            if let place = missing.firstIndex(of: found) {
-                missing.remove(at: place)
-            } else if !isToBeCompared(found) {
+            let found = SchemaRow(row, readsText: mustBeCompared)
+            if let index = missing.firstIndex(of: found) {
+                missing.remove(at: index)
+            } else if !mustBeCompared(found) {
                 hasOthers = true
             } else if names.contains(SchemaRow.folded(found.name)) || !names.contains(SchemaRow.folded(found.table)) {
                 // The row has a name of the library, or one that the migration of an older file needs, on any table.
@@ -117,13 +116,13 @@ extension Schema {
 
     /// Whether a row has a name of the library, even one that only a later step uses, or is about a table of the
     /// library; triggers have their own names and never run.
-    private static func isToBeCompared(_ row: SchemaRow, _ names: [[UInt8]]) -> Bool {
+    private static func mustBeCompared(_ row: SchemaRow, _ names: [[UInt8]]) -> Bool {
         !row.isOf(type: "trigger")
             && (names.contains(SchemaRow.folded(row.name)) || names.contains(SchemaRow.folded(row.table)))
     }
 
-    /// The prefix of an older file's tables while their rows are copied.
-    private static let prefixOfTheMoved = "breakerstore_2_"
+    /// The prefix of the names that an older file's tables have while a migration copies their rows.
+    private static let prefixDuringMigration = "breakerstore_2_"
 
     private static func title(_ row: SchemaRow) -> String {
         "the \(String(decoding: row.type, as: UTF8.self)) \(row.shownName.quoted)"
@@ -147,8 +146,9 @@ extension Schema {
 }
 
 extension Connection {
-    /// Shows the tables of an older major version under the names and with the columns of this one, so that the
-    /// library's statements can read them; does nothing in a file of this version.
+    /// Makes temporary views through which the library's statements can read the tables of an older major version.
+    ///
+    /// The views have this version's names and columns. Does nothing in a file of this version.
     func viewOlderTables() throws(BreakerStoreError) {
         let version = try self.schemaVersion()
         guard version < Schema.oldestRead else { return }

@@ -7,7 +7,7 @@ enum Schema {
     static let version = Int64(Migration.all.last?.version ?? 0)
 
     static let stepsOfAMajor: Int64 = 1000
-    /// The oldest version whose rows are read as they are: files of an older major version are migrated first, or read
+    /// The oldest version whose tables are read directly: files of an older major version are migrated first, or read
     /// through `Connection.viewOlderTables`.
     static let oldestRead = Self.version / Self.stepsOfAMajor * Self.stepsOfAMajor
     static let firstWithPredecessor: Int64 = 2001
@@ -20,7 +20,8 @@ enum Schema {
 
     /// Throws `newerSchema` for a later major version, and `olderSchema` for one that is too old to be migrated.
     ///
-    /// Minor versions only add, so a later minor version is usable: going back to an older program stops no service.
+    /// A minor version only adds to the schema, so files of a later minor version are usable: a service still works
+    /// after a rollback to an older program.
     static func requireKnownVersion(_ version: Int64, _ path: String) throws(BreakerStoreError) {
         if let refusal = Self.refusal(of: version, path) { throw refusal }
     }
@@ -58,12 +59,12 @@ enum Schema {
             path: path)
     }
 
-    /// Creates the tables or migrates an older file's rows, in one transaction: a kill leaves nothing half done.
+    /// Creates the tables, or migrates an older file, in one transaction, so that a kill leaves nothing half done.
     ///
     /// - Parameters:
     ///   - mayCreate: whether an empty file may become a store.
     ///   - mayMigrate: whether an older file's rows may be migrated.
-    /// - Returns: other programs' triggers, which never ran, and which are lost with the tables that they were on.
+    /// - Returns: the names of other programs' triggers that were dropped with the library's older tables.
     static func migrate(
         _ connection: borrowing Connection,
         _ file: StoreFile,
@@ -79,13 +80,13 @@ enum Schema {
         // Without these pragmas SQLite would rewrite other programs' views, triggers and references when a table is
         // renamed, and fail if one of them is broken (https://sqlite.org/lang_altertable.html#altertabrename).
         try connection.changeSchema("PRAGMA legacy_alter_table = ON; PRAGMA foreign_keys = OFF")
-        var lost: [String] = []
+        var triggersBefore: [String] = []
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
             // The plan has refused an older file already, unless SQLite has just rolled back a journal.
             guard version == 0 || mayMigrate else { throw Self.older(version, file.path) }
-            if version > 0 { lost = try Self.triggers(in: connection) }
+            if version > 0 { triggersBefore = try Self.triggers(in: connection) }
             for part in Self.parts(of: steps, after: version) {
                 Hook.reached("migration.step")
                 // An older file may have rows with longer texts than the library reads.
@@ -102,9 +103,9 @@ enum Schema {
         }
         try connection.changeSchema("PRAGMA legacy_alter_table = OFF")
         Hook.reached("migration.done")
-        guard !lost.isEmpty else { return [] }
-        let left = try Self.triggers(in: connection)
-        return lost.filter { !left.contains($0) }
+        guard !triggersBefore.isEmpty else { return [] }
+        let triggersAfter = try Self.triggers(in: connection)
+        return triggersBefore.filter { !triggersAfter.contains($0) }
     }
 
     /// The SQL texts to run, in this order, in a file of this version.
@@ -113,10 +114,10 @@ enum Schema {
         return steps.filter { Int64($0.version) > version }.flatMap(\.parts)
     }
 
-    /// Under the write lock: checks again that the file is a store or empty, sets application_id if it is empty, and
+    /// Checks again, under the write lock, that the file is a store or empty; sets application_id if it is empty, and
     /// returns its version.
     ///
-    /// Before the lock, another program may have made the file its own.
+    /// Before this process had the lock, another program may have made the file its own.
     private static func claim(
         _ connection: borrowing Connection,
         _ file: StoreFile,
@@ -161,7 +162,7 @@ enum Schema {
     static func noDatabase(_ file: StoreFile) -> BreakerStoreError {
         Self.stranger(
             file, "it is not an SQLite database",
-            advice: "if it was the store, 'breaker-inspect set-aside' moves it away, and services begin a new one; "
+            advice: "if it was the store, 'breaker-inspect set-aside' moves it away, and services start a new one; "
                 + "else correct the path")
     }
 }

@@ -3,23 +3,27 @@ struct SchemaRow: Equatable {
     let type: [UInt8]
     let name: [UInt8]
     let table: [UInt8]
-    /// The row's SQL text; empty if there is none, or if it is not needed.
+    /// The row's SQL; empty if it has none, or if the SQL was not read.
     let sql: [UInt8]
 
     static let all = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
     private static let columnCount = 4
 
-    /// - Parameter readsText: whether type, name and table say that the text is needed; other programs' may be long.
+    /// Reads a row, and its SQL only if needed, since that of other programs may be long.
+    ///
+    /// - Parameter readsText: decides by type, name and table whether the SQL is needed.
     init(_ row: Row, readsText: (SchemaRow) -> Bool = { _ in true }) {
-        let about = SchemaRow([row.bytes(0), row.bytes(1), row.bytes(2), []])
-        self = readsText(about) ? SchemaRow([about.type, about.name, about.table, row.bytes(3)]) : about
+        let withoutText = SchemaRow([row.bytes(0), row.bytes(1), row.bytes(2), []])
+        self =
+            readsText(withoutText)
+            ? SchemaRow([withoutText.type, withoutText.name, withoutText.table, row.bytes(3)]) : withoutText
     }
 
     private init(_ values: [[UInt8]]) {
         (self.type, self.name, self.table, self.sql) = (values[0], values[1], values[2], values[3])
     }
 
-    /// The rows that `text` encodes, each value after its length; nil if `text` is no such encoding.
+    /// The rows that `text` has as netstrings, four of them a line; nil if `text` has another form.
     static func all(in text: [UInt8]) -> [SchemaRow]? {
         var rest = text[...]
         var rows: [SchemaRow] = []
@@ -39,7 +43,7 @@ struct SchemaRow: Equatable {
         return rows
     }
 
-    /// A name in the form that SQLite compares: ASCII letters in lower case, up to the first zero byte.
+    /// A name as SQLite compares names: up to the first zero byte, with ASCII letters in lower case.
     static func folded(_ name: [UInt8]) -> [UInt8] {
         let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
         return name.prefix { $0 != 0 }.map { capitals.contains($0) ? $0 | 0x20 : $0 }
@@ -52,6 +56,6 @@ struct SchemaRow: Equatable {
         self.sql.isEmpty && Self.folded(self.name).starts(with: "sqlite_autoindex_".utf8)
     }
 
-    /// The name for people, cut to 200 characters.
+    /// The name for messages, cut to 200 characters.
     var shownName: String { String(String(decoding: self.name, as: UTF8.self).prefix(200)) }
 }

@@ -1,9 +1,9 @@
-/// The one list of the tables that statements touch, and what deletes their rows; `TableColumns` has their columns.
+/// A table that statements may touch, and whose removal deletes its rows; `TableColumns` has the columns.
 struct StoreTable: Sendable {
     let name: StaticString
-    /// The column with the number of the circuit with which a row is deleted.
+    /// The column with a circuit's id, if the rows are deleted together with that circuit.
     var circuit: StaticString?
-    /// The column with the number of the worker with which a row is deleted.
+    /// The column with a worker's id, if the rows are deleted together with that worker.
     var worker: StaticString?
 
     static let all = [
@@ -27,7 +27,7 @@ struct StoreTable: Sendable {
     /// The tables of schema 2 that have another name, behind views: see `Connection.viewOlderTables`.
     static let older: [StaticString] = ["tally", "word"]
 
-    /// The deletions of all that belongs to a circuit, to circuits with numbers above ?1, or to a worker.
+    /// The statements that delete all rows of a circuit, of circuits with ids above ?1, or of a worker.
     static let ofCircuit = Self.deletions(\.circuit, "=")
     static let ofCircuitsAbove = Self.deletions(\.circuit, ">")
     static let ofWorker = Self.deletions(\.worker, "=")

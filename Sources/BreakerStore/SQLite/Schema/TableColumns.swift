@@ -1,16 +1,16 @@
-/// The columns of a table, read from the text with which the library creates it: each line has a column or the key.
+/// The columns of a table, parsed from the SQL that creates it, in which each line has a column or the key.
 struct TableColumns: Sendable {
     let table: String
-    /// `type` is as the schema says it, such as "INTEGER".
+    /// The columns; `type` is the schema's word, such as "INTEGER".
     private(set) var columns: [(name: String, type: String, isNullable: Bool)] = []
-    /// The columns of the indexes, and of the primary key of a table without row numbers.
+    /// The columns of the indexes, and of the primary key of a table without rowids.
     private(set) var keys: [String] = []
     /// The column by which rows are found: the first one of the primary key.
     private(set) var first = "rowid"
 
     static let current = Self.all(in: Schema.rows)
 
-    /// The tables among these rows, but for SQLite's own.
+    /// The library's tables among these rows.
     static func all(in rows: [SchemaRow]) -> [TableColumns] {
         rows.filter { $0.isOf(type: "table") }.map { row in
             TableColumns(row, indexes: rows.filter { $0.isOf(type: "index") && $0.table == row.name })
@@ -43,7 +43,7 @@ struct TableColumns: Sendable {
         }
     }
 
-    // Not `joined`, for which the runtime would look for conformances in all loaded libraries.
+    // Not `joined`: for its first use, the runtime searches all loaded libraries for conformances.
     static func list<Item>(_ items: [Item], _ separator: String, _ text: (Item) -> String) -> String {
         items.reduce(into: "") { list, item in list += (list.isEmpty ? "" : separator) + text(item) }
     }

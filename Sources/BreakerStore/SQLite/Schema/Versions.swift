@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The versions that this build works with, shown by the operator's tool.
+/// The versions that this build works with, as `breaker-inspect` shows them.
 package enum Versions {
     /// The newest schema of a file that this build knows, such as `1.0`.
     package static var schema: String { Self.text(ofSchema: Schema.version) }
@@ -10,9 +10,10 @@ package enum Versions {
     /// The first release that can use files of this schema's major version.
     private static let oldestOfMajor: [UInt32] = [0, 6]
 
-    /// Whether a release can use only files of an earlier major version of the schema.
+    /// Whether a release can use only files of an earlier major version of the schema; false for a text that is no
+    /// release.
     ///
-    /// - Parameter release: as workers write it, such as `0.4.3`; false for a text that is no release.
+    /// - Parameter release: the text that workers write, such as `0.4.3`.
     static func isOfOlderMajor(_ release: String) -> Bool {
         let parts = release.prefix { $0 != " " }.split(separator: ".")
         let numbers = parts.compactMap { UInt32($0) }
@@ -32,7 +33,7 @@ package enum Versions {
 
     /// Why a store can't use SQLite of this version; nil if it can.
     ///
-    /// A program may be built with one library and load an older one, which takes the file's tables for damage.
+    /// A program may be built with one SQLite and load an older one, which would report the file's tables as damage.
     static func refusal(of version: Int32, path: String) -> BreakerStoreError? {
         guard version < Self.oldestSQLite else { return nil }
         let name = "\(version / 1_000_000).\(version / 1_000 % 1_000).\(version % 1_000)"

@@ -8,7 +8,7 @@ import Darwin
 
 /// The end of a wait.
 ///
-/// Waits are for other processes, so they go by real time, whatever clock the store has.
+/// Waits are for other processes, so they use real time, whatever clock the store has.
 package struct Deadline: Sendable, Comparable {
     let instant: ContinuousClock.Instant
 
@@ -29,10 +29,10 @@ package struct Deadline: Sendable, Comparable {
         while !self.isOver { usleep(UInt32(min(max(1, Int64(self.remaining / .microseconds(1))), 500_000))) }
     }
 
-    /// Blocks the thread for a random time, not beyond the deadline: with the fixed times of SQLite's own handler one
+    /// Blocks the thread for a random time, at most until the deadline: with the fixed times of SQLite's own handler a
     /// waiter could starve.
-    func pause(atMost most: Duration = .microseconds(500)) {
-        let share = Int64(min(most, self.remaining) / .microseconds(1))
-        usleep(UInt32(Int64.random(in: 20...max(21, share))))
+    func pause(atMost longest: Duration = .microseconds(500)) {
+        let limit = Int64(min(longest, self.remaining) / .microseconds(1))
+        usleep(UInt32(Int64.random(in: 20...max(21, limit))))
     }
 }

@@ -17,7 +17,7 @@ struct ForkSafe<Value: Sendable>: ~Copyable, Sendable {
         nonmutating set { self.change { $0 = newValue } }
     }
 
-    /// Changes the value; in a child nothing.
+    /// Changes the value; does nothing in a child.
     func change(_ body: (inout Value) -> Void) { self.current.change(body) }
 }
 
@@ -36,23 +36,23 @@ struct ForkSafeLock<Value: Sendable>: ~Copyable, Sendable {
 
     /// A part of the value, without a copy of the rest.
     func read<Part: Sendable>(orInAChild other: @autoclosure () -> Value, _ part: (Value) -> Part) -> Part {
-        guard self.forks == ForkRecord.forks else {
+        guard !ForkRecord.isForked(since: self.forks) else {
             return self.current.withLockIfAvailable { part($0) } ?? part(other())
         }
         return self.current.withLock { part($0) }
     }
 
-    /// Changes the value; in a child nothing.
+    /// Changes the value; does nothing in a child.
     func change(_ body: (inout Value) -> Void) {
-        guard self.forks == ForkRecord.forks else { return }
+        guard !ForkRecord.isForked(since: self.forks) else { return }
         self.current.withLock { body(&$0) }
     }
 
     /// Changes the value if no other thread has the lock now; returns whether it did.
     ///
-    /// In a child changes nothing.
+    /// Does nothing in a child.
     func changeIfAvailable(_ body: (inout Value) -> Void) -> Bool {
-        guard self.forks == ForkRecord.forks else { return false }
+        guard !ForkRecord.isForked(since: self.forks) else { return false }
         return self.current.withLockIfAvailable {
             body(&$0)
             return true

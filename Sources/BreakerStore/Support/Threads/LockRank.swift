@@ -11,25 +11,26 @@ enum LockRank: UInt8 {
     case store
     /// Opening the board.
     case boardOpening
-    /// Which bytes of the lock file show that the file can't be used.
+    /// Which bytes of the lock file this process has locked, to show that it can't use the file.
     case mark
-    /// The tickets that wait, who leads, whether the file can be used; and the gates, which follow that at once.
+    /// The waiting tickets, the leader, whether the file can be used; and the gates, which are opened and shut with
+    /// that.
     case life
-    /// The connection that answers calls.
+    /// The connection that reads for calls.
     case answers
     /// Lending the connection for long reads, and taking it back.
     case viewer
-    /// What memory has seen and the file has not got yet.
+    /// What the in-memory fallback has seen and the file does not have yet.
     case outbox
     /// Which circuits this process uses.
     case circuits
-    /// A circuit in memory.
+    /// A circuit's in-memory fallback.
     case memory
     /// Which segments of a board this process has mapped, even while the board grows.
     case board
-    /// A circuit's counts on their way from lanes to cells.
+    /// Moving a circuit's counts from lanes to cells.
     case counts
-    /// No lock is taken under one of these: a ticket's outcome, the readers of events, the counts of refusals, the
-    /// state of a circuit's handles.
+    /// No lock is taken while one of these is held: a ticket's outcome, the readers of events, the state of a circuit's
+    /// handles, and others.
     case leaf
 }

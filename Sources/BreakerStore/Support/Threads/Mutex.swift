@@ -4,8 +4,9 @@ import Synchronization
 
 /// In debug builds: the standard library's mutex, in a form that the thread sanitizer understands; checks lock order.
 ///
-/// When threads contend, the standard library's own code, which is not instrumented, takes and releases the lock. So
-/// the sanitizer would report each contended section as a race; the atomic shows that one section follows the other.
+/// When threads contend, the standard library's own code, which is not instrumented, acquires and releases the lock. So
+/// the sanitizer would report each contended section as a race; the atomic shows it that one section happens before the
+/// other.
 struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Synchronization.Mutex<Value>
     private let order = Atomic<Bool>(false)
@@ -31,7 +32,7 @@ struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the lock without a check of the order, for this call never waits.
+    /// Takes the lock without a check of the order, because this call never waits.
     func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {

@@ -3,7 +3,7 @@ import Synchronization
 /// Wakes tasks at their deadlines, by the system's clock.
 ///
 /// A sleeping task for each call would cost several times as much as a call, and the system would keep a cancelled one
-/// until its time has come. Here one task sleeps for all waits. That task does not keep the timer alive.
+/// until its deadline. Here one task sleeps for all waits. That task does not keep the timer alive.
 final class SharedTimer: Sendable {
     /// Names one wait.
     struct Key: Sendable {
@@ -25,10 +25,10 @@ final class SharedTimer: Sendable {
 
     private let schedule = Mutex(TimerSchedule<Waiter>(start: .now))
 
-    /// How many tasks wait.
+    /// How many tasks are waiting.
     var count: Int { self.schedule.withLock { $0.count } }
 
-    /// How many tasks sleep for the waits.
+    /// How many tasks are sleeping on behalf of the waits.
     var sleepers: Int { self.schedule.withLock { $0.wakeUps.count } }
 
     /// Suspends the task until `end` is called or the time is over; returns whether `end` was called.
@@ -44,7 +44,7 @@ final class SharedTimer: Sendable {
         }
     }
 
-    /// Ends the wait; false if its time is over already.
+    /// Ends the wait; false if its deadline is over already.
     @discardableResult
     func end(_ key: Key) -> Bool {
         guard let waiter = self.schedule.withLock({ $0.remove(key.key) }) else { return false }
@@ -63,7 +63,7 @@ final class SharedTimer: Sendable {
         }
     }
 
-    /// Wakes the tasks whose time has come, and returns until when to sleep next.
+    /// Wakes the tasks whose deadline is over; returns until when to sleep next.
     private func wokeUp(_ wakeUp: Instant) -> Instant? {
         let now = Instant.now
         let (due, next) = self.schedule.withLock { $0.wokeUp(wakeUp, at: now) }

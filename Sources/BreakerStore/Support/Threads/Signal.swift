@@ -13,10 +13,10 @@ import Darwin
 import SwiftOverlayShims
 #endif
 
-/// A flag that one thread raises and another waits for, by a clock that no administrator can set.
+/// A binary semaphore, whose waits use a clock that no administrator can set.
 ///
-/// Raised twice before the wait, the flag ends one wait. Dispatch's own semaphore waits by the wall clock on Linux: if
-/// an administrator sets the clock back by an hour, the wait takes an hour longer. Sendable: the two pointers never
+/// Two signals before a wait end one wait. Dispatch's own semaphore waits by the wall clock on Linux: if an
+/// administrator sets that clock back by an hour, the wait takes an hour longer. Sendable: the two pointers never
 /// change, and the mutex, condition and flag behind them are used as pthreads demand, the flag only under the mutex.
 @safe
 final class Signal: @unchecked Sendable {

@@ -20,9 +20,9 @@ package final class StoreThread: Sendable {
         _ = self.signal.wait(for: duration)
     }
 
-    /// Blocks until a wake-up, or until `time`; nil: only until a wake-up.
+    /// Blocks until a wake-up, or until `time` if there is one.
     func sleep(until time: ContinuousClock.Instant?) {
-        self.sleep(for: time.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(1_000_000))
+        self.sleep(for: time.map { ContinuousClock.now.duration(to: $0) } ?? .forever)
     }
 
     /// Blocks until the thread has ended; false if the deadline is over first.
@@ -33,7 +33,8 @@ package final class StoreThread: Sendable {
         return true
     }
 
-    /// Starts the thread, which keeps the captures of `body` until `body` returns; false if the system has none left.
+    /// Starts the thread, which keeps the captures of `body` until `body` returns; false if the system has no thread
+    /// left.
     package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let ended = self.ended
         let argument = unsafe Unmanaged.passRetained(

@@ -1,0 +1,99 @@
+#if PostgreSQL
+import BreakerStore
+
+/// An operator's connection to the server, for single queries and changes.
+///
+/// It blocks the calling thread, as `ServerConnection` does. It changes no setting of its session, which a pooler would
+/// pass on to other clients.
+package struct FleetServer {
+    /// The timeout, longer than a link's, because a person waits.
+    private static let patience = Duration.seconds(5)
+
+    private let connection: ServerConnection
+
+    /// Connects to the server.
+    ///
+    /// - Parameter connection: libpq's connection string or URI.
+    package init(connection: String) throws(FleetError) {
+        self.connection = try ServerConnection(
+            ConnectionSettings(parsing: connection), manner: .init(timeout: Self.patience, hasOwnSession: false))
+    }
+
+    /// Whether a connection string has a password, which a process list or a unit file would show.
+    ///
+    /// - Throws: `invalidConfiguration` for a malformed string.
+    package static func holdsPassword(_ connection: String) throws(FleetError) -> Bool {
+        try ConnectionSettings(parsing: connection).holdsSecret
+    }
+
+    // MARK: - The schema
+
+    /// The version of the schema that this release creates and needs.
+    package static var schemaVersion: String { FleetSchema.name }
+
+    /// The script for psql that creates the schema.
+    package static var script: String { FleetSchema.script }
+
+    /// The version of the schema in the database, such as `1.0`; nil if there is none.
+    package func schemaVersion() throws(FleetError) -> String? {
+        do throws(FleetError) {
+            let version = try self.connection.run("SELECT version FROM fleet.meta").first?.number(0)
+            return version.map { FleetSchema.name(of: $0) }
+        } catch {
+            guard error.code == .wrongSchema else { throw error }
+            return nil
+        }
+    }
+
+    /// Creates a missing schema, and migrates an older one; does nothing to a schema of this major version or a later.
+    package func makeSchema() throws(FleetError) {
+        let isCurrent = try self.schemaVersion().map { version in
+            Int64(version.prefix { $0 != "." }).map { $0 >= FleetSchema.major } ?? true
+        }
+        if isCurrent != true { try FleetSchema.install(on: self.connection) }
+        try self.requireSchema()
+    }
+
+    /// Throws `wrongSchema` if links of this release can't work with the schema.
+    package func requireSchema() throws(FleetError) { try self.registers(of: "").checkSchema() }
+
+    /// The rights that this user lacks to run a link, such as `INSERT on fleet.failure`.
+    package func missingRights() throws(FleetError) -> [String] {
+        // Without this right the server refuses to check the others.
+        guard try self.connection.run("SELECT has_schema_privilege('fleet', 'USAGE')").first?.flag(0) == true else {
+            return ["USAGE on schema fleet"]
+        }
+        let rows = try self.connection.run(
+            """
+            SELECT r.what || ' on ' || r.place FROM (
+                SELECT 'EXECUTE' AS what, 'fleet.now()' AS place, has_function_privilege('fleet.now()', 'EXECUTE') AS has
+                UNION ALL SELECT 'SELECT', 'fleet.meta', has_table_privilege('fleet.meta', 'SELECT')
+                UNION ALL SELECT what, place, has_table_privilege(place, what)
+                FROM unnest(ARRAY['fleet.circuit', 'fleet.failure', 'fleet.rate', 'fleet.link']) AS place,
+                unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS what
+            ) AS r WHERE NOT r.has ORDER BY 1
+            """)
+        return rows.compactMap { $0.text(0).map { ServerText.shown($0) } }
+    }
+
+    /// Whether this user may change the schema, which no link needs.
+    package func mayChangeSchema() throws(FleetError) -> Bool {
+        try self.connection.run("SELECT has_schema_privilege('fleet', 'CREATE')").first?.flag(0) ?? false
+    }
+
+    // MARK: - Status
+
+    /// The hosts of a fleet, its registers, and the rules in which hosts differ.
+    package func status(of fleet: String) throws(FleetError) -> FleetStatus {
+        try self.requireSchema()
+        let registers = self.registers(of: fleet)
+        let start = ContinuousClock.now
+        let hosts = try registers.hosts()
+        return FleetStatus(
+            fleet: fleet, lag: start.duration(to: .now).saturatingMicroseconds, hosts: hosts,
+            circuits: try registers.all(), differing: try registers.differingRules())
+    }
+
+    private func registers(of fleet: String) -> Registers { Registers(self.connection, fleet: fleet, host: "") }
+}
+#endif

@@ -1,0 +1,62 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes the public values that describe a circuit.
+extension Circuit {
+    /// The public state: a hold overrides the state of the circuit itself.
+    func state(at now: StoreTime, _ date: (StoreTime) -> Date) -> CircuitState {
+        if let hold = self.hold(at: now) { return .held(hold.state, until: hold.until.map(date)) }
+        switch self.state {
+        // For this version, an unknown state admits calls.
+        case .closed, .unknown: return .closed
+        case .open(let until): return .open(until: date(until))
+        case .halfOpen: return .halfOpen
+        }
+    }
+}
+
+extension CircuitSnapshot.Hold {
+    init(_ hold: Circuit.Hold, _ date: (StoreTime) -> Date) {
+        self.init(
+            state: hold.state, since: date(hold.since), until: hold.until.map(date), by: hold.by, reason: hold.reason)
+    }
+}
+
+extension CircuitSnapshot {
+    /// Describes a circuit with its counts, as of one moment.
+    init(_ stored: StoredCircuit, at moment: ReadingMoment) {
+        let (now, date) = (moment.now, moment.date)
+        let row = stored.row
+        var circuit = row.circuit
+        circuit.clampFutureStamps(for: now)
+        var withoutHold = circuit
+        withoutHold.hold = nil
+        let failures = stored.failures(at: now).map { date(min($0.at, now)) }
+        self.init(
+            name: stored.name,
+            config: CircuitBreaker.Config(name: stored.name, group: row.group, rules: circuit.rules),
+            state: circuit.state(at: now, date),
+            since: date(circuit.hold(at: now)?.since ?? circuit.since),
+            epoch: circuit.epoch,
+            beneath: circuit.hold(at: now) == nil ? nil : withoutHold.state(at: now, date),
+            failures: failures,
+            failureCount: failures.count,
+            tripsInARow: circuit.tripsInARow,
+            probes: circuit.liveProbes(at: now, isAlive: moment.isAlive).map {
+                CircuitSnapshot.Probe(
+                    worker: $0.worker, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
+                    leaseEnds: date($0.leaseEnds))
+            },
+            hold: circuit.hold(at: now).map { CircuitSnapshot.Hold($0, date) },
+            lastError: circuit.lastError,
+            refusals: Int(clamping: stored.totals.refused),
+            workers: stored.registered.count(where: moment.isAlive),
+            trippedSince: circuit.trippedSince.map(date),
+            totals: CallTotals(stored.totals, stored.durations),
+            recent: stored.recent
+        )
+    }
+}

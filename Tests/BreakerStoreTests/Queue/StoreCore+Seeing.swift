@@ -1,7 +1,0 @@
-@testable import BreakerStore
-
-/// What tests ask of a core.
-extension StoreCore {
-    var waitingCount: Int { self.ask { $0.waiting.count } }
-    var isThreadLeading: Bool { self.ask { if case .thread = $0.lead { true } else { false } } }
-}
