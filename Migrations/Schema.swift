@@ -41,6 +41,8 @@ CREATE TABLE circuit (
     window_generation INTEGER NOT NULL,
     open_until INTEGER CHECK (state <> 'open' OR open_until IS NOT NULL),
     successes INTEGER NOT NULL CHECK (successes >= 0),
+    -- How many probes have failed in this half-open state.
+    probe_failures INTEGER NOT NULL DEFAULT 0 CHECK (probe_failures >= 0),
     trips INTEGER NOT NULL CHECK (trips >= 0),
     forgotten_until INTEGER,
     last_error TEXT,

@@ -16,7 +16,7 @@ let schemaMade = """
     wall INTEGER NOT NULL,
     wall_at INTEGER NOT NULL
 ) STRICT,
-5:table,7:circuit,7:circuit,1795:CREATE TABLE circuit (
+5:table,7:circuit,7:circuit,1930:CREATE TABLE circuit (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
     -- A number that no other circuit has, of this name or another.
@@ -34,6 +34,8 @@ let schemaMade = """
     window_generation INTEGER NOT NULL,
     open_until INTEGER CHECK (state <> 'open' OR open_until IS NOT NULL),
     successes INTEGER NOT NULL CHECK (successes >= 0),
+    -- How many probes have failed in this half-open state.
+    probe_failures INTEGER NOT NULL DEFAULT 0 CHECK (probe_failures >= 0),
     trips INTEGER NOT NULL CHECK (trips >= 0),
     forgotten_until INTEGER,
     last_error TEXT,

@@ -25,6 +25,8 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         public static let configured = Kind(rawValue: "configured")
         /// A closed circuit opened.
         public static let tripped = Kind(rawValue: "tripped")
+        /// An open circuit stays open for longer: the provider has declared an outage that ends later.
+        public static let extended = Kind(rawValue: "extended")
         /// An open circuit became half-open.
         public static let probing = Kind(rawValue: "probing")
         /// A probe took longer than its lease.

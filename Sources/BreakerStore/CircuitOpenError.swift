@@ -8,6 +8,13 @@ public struct CircuitOpenError: Error, Sendable, CustomStringConvertible {
     public var cause: RefusalCause
     /// After how long a call may be let through; nil if unknown.
     public var retryAfter: Duration?
+    /// The same in whole seconds, rounded up, as the header `Retry-After` takes them; nil if unknown.
+    public var retryAfterSeconds: Int? {
+        self.retryAfter.map {
+            let (seconds, attoseconds) = $0.components
+            return Int(clamping: max(0, seconds.addingSaturating(attoseconds > 0 ? 1 : 0)))
+        }
+    }
     /// The stored text of the newest failure's error; nil if an operator's hold refuses, whatever failed before.
     public var lastError: String?
     /// Who holds the circuit open, why, and until when; nil for another cause, and if the hold has ended just now.

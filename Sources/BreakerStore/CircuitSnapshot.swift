@@ -66,6 +66,17 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     public var state: CircuitState
     /// When the circuit came into this state.
     public var since: Date
+    /// Whether the circuit is open and its recovery time is over: it refuses nobody, and the next call is a probe.
+    ///
+    /// A held circuit is not due, whatever is beneath the hold.
+    public var isDue: Bool {
+        switch self.state {
+        case .open: self.recoveryIsOver
+        case .closed, .halfOpen, .held: false
+        }
+    }
+    /// Whether the end of the open state was past at the moment of the snapshot.
+    var recoveryIsOver: Bool
     /// The state beneath a hold; nil without a hold.
     public var beneath: CircuitState?
     /// The epoch: a number that rises with each change of state, hold or reset.
@@ -103,6 +114,8 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     public var recent: CallRates?
 
     /// Creates a snapshot for tests.
+    ///
+    /// An open one is due if the end of its state is past by the system's clock.
     public init(
         name: String, config: CircuitBreaker.Config, state: CircuitState = .closed, since: Date, epoch: Int64 = 1,
         beneath: CircuitState? = nil, failures: [Date] = [], failureCount: Int = 0, tripsInARow: Int = 0,
@@ -112,6 +125,11 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         self.name = name
         self.config = config
         self.state = state
+        self.recoveryIsOver =
+            switch state {
+            case .open(let until): until <= Date()
+            case .closed, .halfOpen, .held: false
+            }
         self.since = since
         self.epoch = epoch
         self.beneath = beneath

@@ -43,8 +43,10 @@ extension CircuitStore {
         /// The default is 1,000.
         public var eventsKept: Int = 1_000
 
-        /// After how long a closed, unheld circuit that no live worker has registered any more is removed: above zero,
-        /// at most a hundred years; nil removes no circuit.
+        /// After how long an unheld circuit that no live worker has registered any more is removed: above zero, at most
+        /// a hundred years; nil removes no circuit.
+        ///
+        /// It must be closed, or open with its recovery time over for as long: such a circuit refuses nobody.
         ///
         /// The time counts from the circuit's last use; a living process keeps a circuit for at least a minute after
         /// its last handle has gone. Its history is removed when no event has been added for as long. The default is

@@ -27,14 +27,26 @@ public struct RecoveryRule: Sendable, Hashable, Codable, CustomStringConvertible
     /// The default is 0.
     public var jitter: Double
 
+    /// The longest time for which an outage that the provider declares opens the circuit: above zero, at most a hundred
+    /// years, rounded to microseconds.
+    ///
+    /// See ``Verdict/outage(for:)``. The default is 24 hours.
+    public var outageCap: Duration {
+        didSet { self.outageCap = self.outageCap.roundedToMicroseconds }
+    }
+
+    static let defaultOutageCap = Duration.seconds(86_400)
+
     /// Creates a rule, its durations rounded to microseconds; it is validated when a circuit is registered with it.
     public init(
-        timeout: Duration = .seconds(30), multiplier: Double = 1, cap: Duration = .seconds(600), jitter: Double = 0
+        timeout: Duration = .seconds(30), multiplier: Double = 1, cap: Duration = .seconds(600), jitter: Double = 0,
+        outageCap: Duration = .seconds(86_400)
     ) {
         self.timeout = timeout.roundedToMicroseconds
         self.multiplier = multiplier
         self.cap = cap.roundedToMicroseconds
         self.jitter = jitter
+        self.outageCap = outageCap.roundedToMicroseconds
     }
 
     /// The rule in words.
@@ -44,6 +56,7 @@ public struct RecoveryRule: Sendable, Hashable, Codable, CustomStringConvertible
             text += ", × \(self.multiplier) for each trip in a row, at most \(self.cap.readable)"
         }
         if self.jitter > 0 { text += ", jitter \(self.jitter)" }
+        if self.outageCap != Self.defaultOutageCap { text += ", a declared outage at most \(self.outageCap.readable)" }
         return text
     }
 
@@ -52,12 +65,13 @@ public struct RecoveryRule: Sendable, Hashable, Codable, CustomStringConvertible
         try Validation.number(self.multiplier, in: 1...1_000, "recovery.multiplier")
         try Validation.duration(self.cap, "recovery.cap")
         try Validation.number(self.jitter, in: 0...1, "recovery.jitter")
+        try Validation.duration(self.outageCap, "recovery.outageCap")
     }
 }
 
 extension RecoveryRule {
     private enum CodingKeys: String, CodingKey {
-        case timeoutMicroseconds, multiplier, capMicroseconds, jitter
+        case timeoutMicroseconds, multiplier, capMicroseconds, jitter, outageCapMicroseconds
     }
 
     /// Reads a rule; a missing value is its default.
@@ -70,10 +84,12 @@ extension RecoveryRule {
             timeout: try container.decodeMicrosecondsIfPresent(forKey: .timeoutMicroseconds) ?? standard.timeout,
             multiplier: try container.decodeIfPresent(Double.self, forKey: .multiplier) ?? standard.multiplier,
             cap: try container.decodeMicrosecondsIfPresent(forKey: .capMicroseconds) ?? standard.cap,
-            jitter: try container.decodeIfPresent(Double.self, forKey: .jitter) ?? standard.jitter)
+            jitter: try container.decodeIfPresent(Double.self, forKey: .jitter) ?? standard.jitter,
+            outageCap: try container.decodeMicrosecondsIfPresent(forKey: .outageCapMicroseconds)
+                ?? standard.outageCap)
     }
 
-    /// Writes the rule, its durations as whole microseconds.
+    /// Writes the rule, its durations as whole microseconds, without an `outageCap` that is the default.
     ///
     /// Throws `EncodingError.invalidValue` when a duration is too long for microseconds.
     public func encode(to encoder: any Encoder) throws {
@@ -82,5 +98,8 @@ extension RecoveryRule {
         try container.encode(self.multiplier, forKey: .multiplier)
         try container.encode(microsecondsOf: self.cap, forKey: .capMicroseconds)
         try container.encode(self.jitter, forKey: .jitter)
+        if self.outageCap != Self.defaultOutageCap {
+            try container.encode(microsecondsOf: self.outageCap, forKey: .outageCapMicroseconds)
+        }
     }
 }

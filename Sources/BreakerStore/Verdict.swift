@@ -9,12 +9,13 @@ public enum Verdict: Sendable, Hashable {
     case success
     /// The end says nothing about the service: no rule counts the call, and a probe's slot is free again.
     case ignored
-    /// The service has said that it is down: the circuit opens at once for this time, or for the recovery rule's time
-    /// if nil.
+    /// The provider has declared an outage: the circuit opens at once for this time, or for the recovery rule's time if
+    /// nil.
     ///
-    /// The rule's cap limits the time, but never shortens the rule's own time; at zero or less the next call is a
-    /// probe. A probe's outage opens the circuit again for that time. Where `minimumReporters` requires more workers
-    /// than have seen failures, the outage counts as an ordinary failure.
+    /// ``RecoveryRule/outageCap`` limits the time; at zero or less the next call is a probe. While the circuit is open
+    /// already, the later end counts; if it is half-open, it opens again. One worker is believed, whatever
+    /// `minimumReporters` says. To read the time from a response, see ``outage(retryAfter:date:)`` and
+    /// ``outage(rateLimitReset:)``.
     case outage(for: Duration?)
 }
 

@@ -45,11 +45,13 @@ extension JSONValue {
         let recovery: [String: JSONValue] = [
             "capMs": .integer(config.recovery.cap.wholeMilliseconds), "jitter": .number(config.recovery.jitter),
             "multiplier": .number(config.recovery.multiplier),
+            "outageCapMs": .integer(config.recovery.outageCap.wholeMilliseconds),
             "timeoutMs": .integer(config.recovery.timeout.wholeMilliseconds),
         ]
         let probes: [String: JSONValue] = [
-            "leaseMs": .integer(config.probes.lease.wholeMilliseconds), "limit": .count(config.probes.limit),
-            "successesToClose": .count(config.probes.successesToClose),
+            "growth": .count(config.probes.growth), "leaseMs": .integer(config.probes.lease.wholeMilliseconds),
+            "limit": .count(config.probes.limit), "successesToClose": .count(config.probes.successesToClose),
+            "toleratedShare": .number(config.probes.toleratedShare),
         ]
         return .object([
             "minimumReporters": .count(config.minimumReporters), "mode": .string(config.mode.rawValue),

@@ -18,6 +18,7 @@ extension JSONValue {
             "failuresAtTrip": seen.failuresAtTrip.map(Self.count) ?? .null,
             "group": .text(circuit.config.group),
             "hold": circuit.hold.map(Self.hold) ?? .null,
+            "isDue": .bool(circuit.isDue),
             "lastError": .text(circuit.lastError),
             "mode": .string(circuit.config.mode.rawValue),
             "name": .string(circuit.name),

@@ -51,13 +51,16 @@ package enum JSONDocument {
     }
 
     /// The result of a health check.
+    ///
+    /// - Parameter isRefusing: whether any of the circuits refuses calls now.
     package static func check(
-        ofCount count: Int, notClosed: [SeenCircuit], unreadable: [String], degraded: SeenDegraded?
+        ofCount count: Int, notClosed: [SeenCircuit], isRefusing: Bool, unreadable: [String], degraded: SeenDegraded?
     ) -> String {
         JSONValue.document([
             "checked": .count(count),
             "degraded": .degraded(degraded),
             "isClosed": .bool(notClosed.isEmpty && unreadable.isEmpty),
+            "isRefusing": .bool(isRefusing),
             "notClosed": .array(notClosed.map { .object(JSONValue.circuit($0)) }),
             "unreadable": .texts(unreadable),
         ])

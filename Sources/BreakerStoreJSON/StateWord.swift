@@ -30,9 +30,9 @@ package enum StateWord: String, CaseIterable, Sendable, Comparable {
         case .open: 0
         case .heldOpen: 1
         case .halfOpen: 2
-        // Circuits that only observe and would refuse calls have 3: see `Standing`.
-        case .heldClosed: 4
-        case .closed: 5
+        // Circuits that are due have 3, and those that only observe and would refuse calls have 4: see `Standing`.
+        case .heldClosed: 5
+        case .closed: 6
         }
     }
 
@@ -42,7 +42,7 @@ package enum StateWord: String, CaseIterable, Sendable, Comparable {
 extension CircuitSnapshot {
     package var stateWord: StateWord { StateWord(self.state) }
 
-    package var standing: Standing { Standing(self.state, self.config.mode) }
+    package var standing: Standing { Standing(self.state, self.config.mode, isDue: self.isDue) }
 
     /// When the circuit will admit calls again, if that is known.
     package var retryAt: Date? {

@@ -33,8 +33,13 @@ import Testing
         .init(line: ["list", "--state", "opne"], talk: "not 'opne'\nhint: did you mean 'open'?"),
         .init(line: ["list", "--state", "open,"], talk: "not ''\n"),
         .init(line: ["list"], talk: "no store is named\nhint: name its file with --store PATH, or in BREAKER_STORE"),
-        .init(line: ["reset"], talk: "'reset' needs a circuit's name, a pattern or --all\n"),
-        .init(line: ["reset", "a", "--all"], talk: "'reset' takes names or --all, not both\n"),
+        .init(line: ["reset"], talk: "'reset' needs a circuit's name, a pattern, --group or --all\n"),
+        .init(line: ["reset", "a", "--all"], talk: "'reset' takes names, --group or --all, only one of them\n"),
+        .init(
+            line: ["reset", "a", "--group", "g"], talk: "'reset' takes names, --group or --all, only one of them\n"),
+        .init(
+            line: ["reset", "--all", "--group", "g"],
+            talk: "'reset' takes names, --group or --all, only one of them\n"),
         .init(
             line: ["list", String(repeating: "*", count: 50_001)],
             talk: "a pattern has 50000 bytes at most, not 50001\nhint: give several shorter ones"),

@@ -33,13 +33,14 @@ import Testing
         try shop.circuit("a")
         #expect(
             shop.inspect("check", "--json").output
-                == #"{"checked":1,"degraded":null,"isClosed":true,"notClosed":[],"unreadable":[],"version":1}"#
+                == #"{"checked":1,"degraded":null,"isClosed":true,"isRefusing":false,"notClosed":[],"unreadable":[],"version":1}"#
                 + "\n")
         try shop.circuit("b", failures: 2)
         let (code, output, _) = shop.inspect("check", "--json")
         #expect(code == .notClosed)
         #expect(
             output.hasPrefix(
-                #"{"checked":2,"degraded":null,"isClosed":false,"notClosed":[{"beneath":null,"epoch":"#))
+                #"{"checked":2,"degraded":null,"isClosed":false,"isRefusing":true,"notClosed":[{"beneath":null,"#
+            ))
     }
 }

@@ -30,6 +30,16 @@ import Testing
         }
     }
 
+    /// How to turn a circuit off, and what that does to its numbers; the manual page has the same text.
+    @Test func tellsOfTheOffSwitch() {
+        let words = self.inspect("help", "hold").output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("hold (open|closed) (PATTERN…|--group G|--all)"))
+        #expect(words.contains("Its calls still count in the totals and in the metrics, but for no rule"))
+        #expect(words.contains("No environment variable does this"))
+        let page = ManualPage(of: Tool.program).text
+        #expect(page.contains("but for no rule"))
+    }
+
     @Test func fitsATerminal() {
         let help = HelpText(of: Tool.program)
         let texts = [help.short, help.long] + Tool.verbs.map { help.about($0) }

@@ -50,7 +50,8 @@ import Testing
         ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], link: link, degraded: degraded)),
         (
             "check",
-            JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"], degraded: degraded)
+            JSONDocument.check(
+                ofCount: 2, notClosed: [circuit(.halfOpen)], isRefusing: true, unreadable: ["b"], degraded: degraded)
         ),
         ("wait", JSONDocument.waited(for: nil, isReached: false, degraded: degraded)),
         ("changes", changes([])), ("changes", changes([("a", "open", "closed", [:])])),

@@ -43,7 +43,7 @@ import Testing
         clock.advance(by: .seconds(30))
         #expect(
             shop.inspect("list").output.contains(
-                "half  open     30 s   30 s       2/2        -         -       now      1        0  HTTPError"))
+                "half  due      30 s   30 s       2/2        -         -       now      1        0  HTTPError"))
         let permit: CallPermit = try half.admit()
         #expect(shop.inspect("list").output.contains("half  half-open"))
         #expect(shop.inspect("list", "--state=half-open", "--json").output.contains(#""probeCount":1"#))
@@ -62,7 +62,7 @@ import Testing
         #expect(
             output
                 == #"{"circuits":[{"beneath":null,"epoch":\#(epoch),"failureLimit":2,"failures":2,"failuresAtTrip":2,"#
-                + #""group":"shop","hold":null,"#
+                + #""group":"shop","hold":null,"isDue":false,"#
                 + #""lastError":"bad\u001b[2J","mode":"enforcing","name":"b open","probeCount":0,"recent":null,"#
                 + #""refusals":0,"retryAt":"2026-01-01T00:00:30.000Z","retryAtMs":1767225630000,"retryInMs":20000,"#
                 + #""since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"state":"open","#

@@ -53,7 +53,8 @@ import Testing
         #expect(shop.inspect("check").output.isEmpty)
         let json = shop.inspect("check", "a", "--json")
         #expect(json.code == .done)
-        #expect(json.output.hasPrefix(#"{"checked":1,"degraded":null,"isClosed":true,"notClosed":[],"#))
+        #expect(
+            json.output.hasPrefix(#"{"checked":1,"degraded":null,"isClosed":true,"isRefusing":false,"notClosed":[],"#))
         try shop.store.hold("a", .open)
         #expect(shop.inspect("check").code == .notClosed)
     }

@@ -39,6 +39,20 @@ import Testing
         #expect(lines.last?.contains(/tripped +closed -> open/) == true)
     }
 
+    @Test func tellsHowProbesGrowAndHowManyMayFail() throws {
+        let shop = try Shop()
+        let probes = ProbeRule(successesToClose: 63, growth: 2, toleratedShare: 0.07)
+        _ = try shop.store.breaker(.init(name: "a", probes: probes))
+        let line = "1 at a time, times 2 after each round, 63 must succeed, 7 % of that may fail, each within 30 s"
+        #expect(shop.inspect("show", "a").output.contains("probes: \(line)\n"))
+        let json =
+            #""probes":{"growth":2,"leaseMs":30000,"limit":1,"successesToClose":63,"toleratedShare":0.07}"#
+        #expect(shop.inspect("show", "a", "--json").output.contains(json))
+        _ = try shop.store.breaker(.init(name: "a"))
+        let change = "growth 2 -> 1, tolerated share 0.07 -> 0.0"
+        #expect(shop.inspect("history", "a").output.contains(change))
+    }
+
     @Test func showsProbesAndHolds() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
@@ -53,7 +67,7 @@ import Testing
         try shop.store.hold("half", .closed, for: .seconds(60), by: "bob", reason: "a test")
         let held = shop.inspect("show", "half").output
         #expect(held.contains("held-closed since 2026-01-01 00:00:30Z (0 s ago)\n"))
-        #expect(held.contains("            calls are let through and not counted for another 60 s\n"))
+        #expect(held.contains("            calls are let through, and count for no rule, for another 60 s\n"))
         #expect(
             held.contains(
                 "  hold      closed by bob, until 2026-01-01 00:01:30Z\n            beneath: open\n            reason: a test\n"
@@ -66,8 +80,8 @@ import Testing
         let output = shop.inspect("show", "a", "--json").output
         let config = #"""
             "config":{"minimumReporters":1,"mode":"enforcing",\#
-            "probes":{"leaseMs":30000,"limit":1,"successesToClose":1},\#
-            "recovery":{"capMs":600000,"jitter":0.0,"multiplier":1.0,"timeoutMs":30000},\#
+            "probes":{"growth":1,"leaseMs":30000,"limit":1,"successesToClose":1,"toleratedShare":0.0},\#
+            "recovery":{"capMs":600000,"jitter":0.0,"multiplier":1.0,"outageCapMs":86400000,"timeoutMs":30000},\#
             "slow":null,\#
             "trip":{"count":2,"minimumCalls":null,"rule":"failures","share":null,"windowMs":60000}}
             """#

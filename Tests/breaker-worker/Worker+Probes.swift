@@ -7,6 +7,8 @@ extension Worker {
     func setRecovery(of config: inout CircuitBreaker.Config, _ command: Command) {
         config.probes.successesToClose = Int(command.option("successes") ?? 1)
         config.probes.lease = .seconds(command.option("lease") ?? 30)
+        config.probes.growth = Int(command.option("growth") ?? 1)
+        config.probes.toleratedShare = command.option("tolerated") ?? 0
         config.recovery.multiplier = command.option("multiplier") ?? 1
         config.recovery.cap = .seconds(command.option("cap") ?? 600)
         config.recovery.jitter = command.option("jitter") ?? 0

@@ -209,6 +209,7 @@ final class Worker {
             maxFailures: count,
             rollingWindow: .seconds(command.option("window") ?? 60)
         )
+        config.group = command.text("group")
         self.setRecovery(of: &config, command)
         if let consecutive = command.option("consecutive") { config.trip = .consecutiveFailures(Int(consecutive)) }
         config.probes.limit = Int(command.option("limit") ?? 1)

@@ -63,8 +63,16 @@ extension CircuitBreaker {
         // For a success without an admission, this must be read before the commit: the commit may close the circuit,
         // and a probe's success must not count in the new window.
         let decision = self.validDecision ?? (admission.isOfFile || !self.core.isDegraded ? self.readDecision() : nil)
-        return .refreshed(
-            Call.Refreshed(decision: decision, mayUseFile: self.mayUseFile, facts: self.facts(.success)))
+        var refreshed = Call.Refreshed(decision: decision, mayUseFile: self.mayUseFile, facts: self.facts(.success))
+        switch decision?.kind {
+        case .open, .observe:
+            refreshed.openTime = decision.map { $0.until.subtractingSaturating(self.core.clock.uptime) }
+            refreshed.outageCap = self.circuit.rulesInMemory.recovery.outageCap.saturatingMicroseconds
+        case nil, .unknown, .proceed, .proceedMeasured, .proceedWithoutFailures, .proceedWithFailures, .heldOpen,
+            .heldClosed, .probing, .claim:
+            break
+        }
+        return .refreshed(refreshed)
     }
 
     /// Whether the circuit is still in the epoch in which a call was let through, as far as a read shows.

@@ -13,7 +13,7 @@ struct Report: Hashable, Sendable {
     /// When the call ended.
     var at: StoreTime
     var error: String?
-    /// The outage that the service has declared, if any.
+    /// The outage that the provider declares, if it does.
     var outage: Outage?
     /// Whether an earlier attempt to commit the report may have succeeded.
     var isRetry = false
@@ -21,9 +21,9 @@ struct Report: Hashable, Sendable {
     var lostFiles: Int64 = 0
 }
 
-/// An outage that the service has declared.
+/// An outage that a provider declares, as with `Retry-After`.
 struct Outage: Hashable, Sendable {
-    /// For how many microseconds the service asks for no calls; nil if it named no time.
+    /// For how many microseconds the provider asks to be left alone; nil if it named no time.
     var time: Int64?
 }
 
@@ -35,6 +35,8 @@ extension Circuit {
         /// There was nothing to change.
         case unchanged
         case counted
+        /// The circuit stays open for longer.
+        case extended
         case tripped
         case reopened
         case closed
@@ -47,6 +49,9 @@ extension Circuit {
         isAlive: (Int64) -> Bool = { _ in true }
     ) -> ReportAction {
         self.endHoldIfOver(at: moment.now)
+        if let outage = report.outage, let action = self.outageDeclared(outage, by: report, at: moment) {
+            return action
+        }
         guard report.epoch == self.epoch, self.hold == nil else { return .stale }
         switch self.state {
         case .closed: break
@@ -73,12 +78,11 @@ extension Circuit {
         let outage = self.outage(of: report, failedAt: failure.at, at: moment.now)
         // Checked even if this failure is too old to count, because the rule may have changed since the last failure.
         guard outage != nil || self.failureCount.count >= self.rules.threshold else { return .counted }
-        if self.rules.minimumReporters > 1 {
+        // One worker's declared outage is believed.
+        if outage == nil, self.rules.minimumReporters > 1 {
             let new = isLate ? [] : [failure]
-            // The report of an outage that still lasts counts, however short the window is.
-            let reporting = outage == nil ? new : [failure]
             let reporters = Reporters(
-                kept.newestOfEachWorker() + reporting, minimum: self.rules.minimumReporters, isAlive)
+                kept.newestOfEachWorker() + new, minimum: self.rules.minimumReporters, isAlive)
             guard reporters.count >= self.rules.minimumReporters else {
                 let excess = max(0, self.failureCount.count - max(0, self.rules.threshold))
                 let oldest = (kept.oldest(excess) + new).sorted().prefix(excess)
@@ -118,7 +122,7 @@ extension Circuit {
             outage?.time.map { max(moment.now, failedAt.adding(self.rules.outageTime($0))) }
             ?? moment.now.adding(self.rules.recoveryTime(afterTrips: self.tripsInARow, draw: moment.draw))
         let reason =
-            reason ?? outage.map(self.reason) ?? (kind == .tripped ? self.describedFailures : self.lastError)
+            reason ?? outage.map(self.outageReason) ?? (kind == .tripped ? self.describedFailures : self.lastError)
         self.tripsInARow = Int(clamping: Int64(self.tripsInARow).addingSaturating(1))
         if kind == .tripped {
             self.trippedSince = moment.now
@@ -127,24 +131,6 @@ extension Circuit {
                 calls: counted?.calls)
         }
         self.move(to: .open(until: end), at: moment.now, as: kind, reason: reason)
-    }
-
-    /// The report's outage; nil if the report is committed again (`isRetry`) after the outage was over.
-    private func outage(of report: Report, failedAt: StoreTime, at now: StoreTime) -> Outage? {
-        guard let outage = report.outage, report.isRetry else { return report.outage }
-        let time = outage.time.map(self.rules.outageTime) ?? self.rules.recovery.timeout.saturatingMicroseconds
-        return now < failedAt.adding(time) ? outage : nil
-    }
-
-    private func reason(_ outage: Outage) -> String {
-        var text = "the service said that it is down"
-        if let named = outage.time.map({ max(0, $0) }) {
-            text += " for \(Duration.microseconds(named).readable)"
-            let time = self.rules.outageTime(named)
-            if time < named { text += ", cut to \(Duration.microseconds(time).readable)" }
-        }
-        guard let error = self.lastError else { return text }
-        return "\(text): \(error)"
     }
 
     private var describedFailures: String {
@@ -166,5 +152,61 @@ extension Circuit {
     private func isForgotten(_ failure: Failure) -> Bool {
         // A failure and a success in the same microsecond: their order is unknown, so the failure counts.
         self.rules.isConsecutive && self.forgottenUntil.map { failure.at < $0 } ?? false
+    }
+}
+
+/// Outages that providers declare.
+extension Circuit {
+    /// Ends that are no further apart are the same to an open circuit: many calls get the same answer of a provider,
+    /// and each has its own delay.
+    static let outageTolerance: Int64 = 1_000_000
+
+    /// Applies an outage that the closed circuit which admitted the call has not been asked about; nil if the call was
+    /// admitted in this epoch of a closed circuit, where the outage counts as a failure does.
+    ///
+    /// A declared outage is the only result that counts after the circuit has changed: if it ends in the future, and
+    /// neither a reset nor a successful probe can have come after the call.
+    mutating func outageDeclared(_ outage: Outage, by report: Report, at moment: Moment) -> ReportAction? {
+        guard self.hold == nil else { return .stale }
+        let now = moment.now
+        let failedAt = min(report.at, now)
+        let end = outage.time.map { failedAt.adding(self.rules.outageTime($0)) }
+        switch self.state {
+        case .closed:
+            if report.epoch == self.epoch { return nil }
+            guard failedAt >= self.since, let end, end > now, self.rules.isKnown else { return .stale }
+            if let error = report.error { self.lastError = error }
+            self.open(at: moment, as: .tripped, by: outage, failedAt: failedAt)
+            return .tripped
+        case .open(let until):
+            guard let end, end > now, end > until.adding(Self.outageTolerance) else { return .unchanged }
+            if let error = report.error { self.lastError = error }
+            self.state = .open(until: end)
+            self.record(.extended, from: self.word, reason: self.outageReason(outage))
+            return .extended
+        case .halfOpen:
+            guard let end, end > now else { return .stale }
+            if let error = report.error { self.lastError = error }
+            self.open(at: moment, as: .reopened, by: outage, failedAt: failedAt)
+            return .reopened
+        case .unknown: return .stale
+        }
+    }
+
+    /// The report's outage; nil if the report is committed again after the outage's time was over.
+    func outage(of report: Report, failedAt: StoreTime, at now: StoreTime) -> Outage? {
+        guard let outage = report.outage, report.isRetry else { return report.outage }
+        let time = outage.time.map(self.rules.outageTime) ?? self.rules.recovery.timeout.saturatingMicroseconds
+        return now < failedAt.adding(time) ? outage : nil
+    }
+
+    func outageReason(_ outage: Outage) -> String {
+        var said = "the service said that it is down"
+        if let named = outage.time.map({ max(0, $0) }) {
+            said += " for \(Duration.microseconds(named).readable)"
+            let time = self.rules.outageTime(named)
+            if time < named { said += ", cut to \(Duration.microseconds(time).readable)" }
+        }
+        return self.lastError.map { "\(said): \($0)" } ?? said
     }
 }

@@ -46,7 +46,7 @@ extension Circuit {
             return self.rules.mode == .observing ? .observe(until: until) : .refuse(.open, until: until)
         case .halfOpen:
             let probes = self.liveProbes(at: now, isAlive: isAlive)
-            if probes.count < self.rules.probes.limit { return .claim }
+            if probes.count < self.probeLimit { return .claim }
             return self.rules.mode == .observing
                 ? .observe(until: probes.map(\.leaseEnds).min()) : .refuse(.probing, until: nil)
         }
@@ -103,6 +103,8 @@ extension Circuit {
     ) -> ReportAction {
         guard self.endProbe(token: token, epoch: epoch, at: moment.now) != nil else { return .stale }
         if let error { self.lastError = error }
+        // A service that says that it is down is not tried further, whatever the rule tolerates.
+        if outage == nil, self.countProbeFailureIfTolerated() { return .counted }
         self.open(at: moment, as: .reopened, by: outage, failedAt: moment.now)
         return .reopened
     }
@@ -132,7 +134,8 @@ extension Circuit {
                 ? self.probeFailed(token: token, epoch: epoch, error: report.error, outage: report.outage, at: moment)
                 : self.probeSucceeded(token: token, epoch: epoch, at: moment)
         case .uncounted, .observe, .refuse:
-            return .stale
+            guard failed, report.outage != nil else { return .stale }
+            return self.callFailed(report, at: moment, among: kept, isAlive: isAlive)
         }
     }
 
@@ -169,5 +172,24 @@ extension Circuit {
         self.record(
             .probeExpired, from: self.word, reason: "worker \(probe.worker) did not report before its lease expired",
             subject: probe.prober.map { "\($0.name)[\($0.pid)]" })
+    }
+}
+
+/// How a half-open circuit returns with care: more probes at a time after each round, and some that may fail.
+extension Circuit {
+    /// How many probes may run at a time now.
+    var probeLimit: Int {
+        switch self.state {
+        case .halfOpen(let successes): self.rules.probes.limit(after: successes)
+        case .closed, .open, .unknown: self.rules.probes.limit
+        }
+    }
+
+    /// Counts a failed probe if the rule tolerates it; returns false if the circuit must open again.
+    mutating func countProbeFailureIfTolerated() -> Bool {
+        let failures = Int(clamping: Int64(self.probeFailures).addingSaturating(1))
+        guard self.rules.probes.tolerates(failures: failures) else { return false }
+        self.probeFailures = failures
+        return true
     }
 }

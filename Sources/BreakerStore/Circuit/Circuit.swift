@@ -9,7 +9,8 @@ struct Circuit: Equatable, Sendable {
         case closed
         /// Calls are refused until the circuit is due; then the first caller that claims a slot leads to `halfOpen`.
         case open(until: StoreTime)
-        /// A few probes try the service; enough successes lead to `closed`, one failure leads back to `open`.
+        /// A few probes try the service; enough successes lead to `closed`, a failure that the rule does not tolerate
+        /// leads back to `open`.
         case halfOpen(successes: Int)
         /// A state of a later release: calls go through uncounted.
         ///
@@ -77,6 +78,8 @@ struct Circuit: Equatable, Sendable {
     /// That first trip; nil while the circuit is closed.
     var trip: Trip?
     var probes: [Probe]
+    /// How many probes have failed in this half-open state; 0 in other states.
+    var probeFailures = 0
     var hold: Hold?
     var lastError: String?
     /// The events since the circuit was loaded: each becomes a row of the history.
@@ -171,6 +174,7 @@ struct Circuit: Equatable, Sendable {
         self.epoch = max(self.epoch.addingSaturating(1), now.microseconds)
         self.windowGeneration = self.windowGeneration.addingSaturating(1)
         self.probes.removeAll()
+        self.probeFailures = 0
     }
 
     mutating func change(_ change: FailureChange) { self.failureChanges.append(change) }

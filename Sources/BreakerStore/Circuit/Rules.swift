@@ -90,19 +90,21 @@ struct Rules: Hashable, Sendable {
         }
     }
 
-    /// The longest time that a circuit with these rules stays open.
+    /// The longest time that a circuit with these rules stays open, by its own rules or a provider's word.
     var longestRecovery: Int64 {
         let ceiling = Double(self.ceiling)
-        return max(1, Int64(saturating: ceiling + ceiling * self.recovery.jitter))
+        let recovery = Int64(saturating: ceiling + ceiling * self.recovery.jitter)
+        return max(1, recovery, self.recovery.outageCap.saturatingMicroseconds)
     }
 
     /// The longest recovery without jitter: the cap limits the multiplied time, but never shortens the recovery time
     /// itself.
     private var ceiling: Int64 { max(self.recovery.cap, self.recovery.timeout).saturatingMicroseconds }
 
-    /// How long the circuit stays open for a declared outage: the named time, at most the cap, or the recovery time if
-    /// that is longer.
-    func outageTime(_ named: Int64) -> Int64 { min(max(0, named), max(0, self.ceiling)) }
+    /// How long the circuit stays open when the provider has named a time.
+    func outageTime(_ named: Int64) -> Int64 {
+        min(max(0, named), max(0, self.recovery.outageCap.saturatingMicroseconds))
+    }
 
     /// How long the circuit stays open after `trips` earlier trips in a row.
     ///

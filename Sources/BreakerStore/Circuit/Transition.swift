@@ -17,7 +17,8 @@ extension CircuitEvent.Kind {
     ///
     /// A claimed probe may be lost: after a power loss the circuit is open and due, and another probe is claimed.
     var mustSurvivePowerLoss: Bool {
-        [.tripped, .reopened, .closed, .reset, .held, .released, .probeAllowed, .forgotten, .stateRestored].contains(
-            self)
+        [.tripped, .extended, .reopened, .closed, .reset, .held, .released, .probeAllowed, .forgotten, .stateRestored]
+            .contains(
+                self)
     }
 }

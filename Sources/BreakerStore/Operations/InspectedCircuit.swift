@@ -15,6 +15,8 @@ package struct InspectedCircuit: Sendable, Hashable {
     /// How many of the calls within the window had failed when a failure rate opened the circuit; nil without an
     /// outage, or if another rule opened the circuit.
     package var tripRate: TripRate?
+    /// Whether a call would be refused now.
+    package var isRefusing = false
     /// The rules as the state machine uses them.
     var storedRules = Rules.defaults
     /// The rules as they are stored; nil if the text is no JSON.
@@ -70,11 +72,21 @@ extension StoredCircuit {
         return InspectedCircuit.TripRate(failed: failed, calls: calls)
     }
 
+    private func isRefusing(at moment: ReadingMoment) -> Bool {
+        var circuit = self.row.circuit
+        circuit.clampFutureStamps(for: moment.now)
+        switch circuit.answer(at: moment.now, isAlive: moment.isAlive) {
+        case .refuse: return true
+        case .proceed, .uncounted, .observe, .claim: return false
+        }
+    }
+
     func inspected(at moment: ReadingMoment) -> InspectedCircuit {
         var inspected = InspectedCircuit(
             snapshot: CircuitSnapshot(self, at: moment), tripFailures: self.failuresAtTrip?.map(moment.date),
             tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate, now: moment.today)
         inspected.storedRules = self.row.circuit.rules
+        inspected.isRefusing = self.isRefusing(at: moment)
         return inspected
     }
 }

@@ -32,6 +32,12 @@ package struct StoreImage {
 
         package func state(at index: Int) -> CircuitState { self.moment.state(of: self.stored[index].row) }
 
+        package func isDue(at index: Int) -> Bool {
+            var circuit = self.stored[index].row.circuit
+            circuit.clampFutureStamps(for: self.moment.now)
+            return circuit.isDue(at: self.moment.now)
+        }
+
         package func mode(at index: Int) -> CircuitMode { self.stored[index].row.circuit.rules.mode }
 
         package func group(at index: Int) -> String? { self.stored[index].row.group }

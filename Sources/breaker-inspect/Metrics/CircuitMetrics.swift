@@ -79,6 +79,9 @@ struct CircuitMetrics {
         .init("breaker_observing", .gauge, "1 for a circuit that refuses nothing, whatever its state") {
             if $0.standing.isObserving { $1.add(1) }
         },
+        .init("breaker_due", .gauge, "1 for an open circuit whose recovery time is over: it refuses nobody") {
+            if $0.standing.isDue { $1.add(1) }
+        },
         .init("breaker_failures", .gauge, "Failures that count towards a trip") { $1.add($0.failures) },
         .init("breaker_retry_in_seconds", .gauge, "How long calls are still refused, where that is known") {
             if let retryIn = $0.retryIn { $1.add(seconds: retryIn / .seconds(1)) }

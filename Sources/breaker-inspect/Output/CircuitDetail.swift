@@ -62,11 +62,10 @@ struct CircuitDetail {
 
     private func fields(_ style: Style) -> [(label: String, lines: [String])] {
         let standing = self.circuit.standing
+        // It has been open since then, not due.
+        let state = style.paint(standing.text, standing.look) + (standing.isDue ? ", open" : "")
         var fields: [(label: String, lines: [String])] = [
-            (
-                "state",
-                ["\(style.paint(standing.text, standing.look)) since \(self.moment(self.circuit.since))", self.effect]
-            )
+            ("state", ["\(state) since \(self.moment(self.circuit.since))", self.effect])
         ]
         if let outage = self.outage { fields.append(("outage", outage)) }
         if let cause = self.cause { fields.append(("why", [cause])) }
@@ -87,7 +86,7 @@ struct CircuitDetail {
     /// shows that.
     private var outage: [String]? {
         guard let since = self.circuit.trippedSince else { return nil }
-        let hasOwnReason = [.tripped, .reopened].contains(self.entry?.kind)
+        let hasOwnReason = [.tripped, .extended, .reopened].contains(self.entry?.kind)
         let reason = hasOwnReason ? nil : self.inspected.tripReason
         return ["since \(self.moment(since)), \(self.trips)"] + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
     }
@@ -148,9 +147,9 @@ struct CircuitDetail {
         case .closed: "calls are let through"
         case .halfOpen: "a few calls are let through to probe"
         case .open(let until) where until > self.now: "calls are refused; a probe in \(self.left(until: until))"
-        case .open: "the recovery time is over: the next call is a probe"
+        case .open: "the recovery time is over: no call is refused, and the next one is a probe"
         case .held(.open, let until): "calls are refused \(self.end(of: until))"
-        case .held(.closed, let until): "calls are let through and not counted \(self.end(of: until))"
+        case .held(.closed, let until): "calls are let through, and count for no rule, \(self.end(of: until))"
         }
     }
 
@@ -199,6 +198,6 @@ extension StoreCreation {
 extension CircuitEvent.Kind {
     /// Whether the event brings a circuit into a state.
     fileprivate var isOfState: Bool {
-        [.tripped, .probing, .reopened, .closed, .reset, .held, .released, .stateRestored].contains(self)
+        [.tripped, .extended, .probing, .reopened, .closed, .reset, .held, .released, .stateRestored].contains(self)
     }
 }

@@ -20,9 +20,10 @@ struct StateCounts {
     /// The circuits that are not closed, in words, such as `2 open, 1 held`.
     var text: String {
         let held = self[.heldOpen] + self[.heldClosed]
+        let due = self.counts[Int(Standing.urgencyOfDue)]
         let observing = self.counts[Int(Standing.urgencyOfObserving)]
         let parts = [
-            (self[.open], "open"), (self[.halfOpen], "half-open"), (held, "held"),
+            (self[.open], "open"), (self[.halfOpen], "half-open"), (due, Standing.due), (held, "held"),
             (observing, "observing would refuse"),
         ].filter { $0.0 > 0 }
         return parts.isEmpty ? Self.calm : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")

@@ -170,7 +170,8 @@ struct ReportPage {
             let share = calls > 0 ? " (\(CallRate.percent(Double(totals.failed) / calls)))" : ""
             return [
                 HTML.text(circuit.name) + group,
-                "<span class=\"\(standing.word.rawValue)\">\(standing.text)</span>" + self.detail(circuit),
+                "<span class=\"\(standing.isDue ? Standing.due : standing.word.rawValue)\">\(standing.text)</span>"
+                    + self.detail(circuit),
                 self.time(circuit.since), MetricLines.number(calls), "\(totals.failed)\(share)",
                 circuit.config.slow == nil ? "" : "\(totals.slow)", "\(totals.refused)",
                 HTML.text(totals.durations?.quantiles ?? ""), HTML.text(circuit.lastError ?? ""),
@@ -185,9 +186,10 @@ struct ReportPage {
         var lines: [String] = []
         if circuit.standing.isObserving {
             if circuit.standing.wouldRefuse { lines.append("it only observes: no call is refused") }
+        } else if circuit.isDue {
+            lines.append("no call is refused: the next one is a probe")
         } else if let retryAt = circuit.retryAt {
-            let left = retryAt.since(self.report.now)
-            lines.append(left > .zero ? "calls are refused for \(left.readable)" : "the next call is a probe")
+            lines.append("calls are refused for \(max(.zero, retryAt.since(self.report.now)).readable)")
         }
         if circuit.tripsInARow > 1 { lines.append("\(circuit.tripsInARow) trips in a row") }
         for probe in circuit.probes {

@@ -20,7 +20,7 @@ enum ReportStyle {
         th{color:var(--dim);font-weight:600;white-space:nowrap}
         td:first-child{min-width:8rem}
         .time{white-space:nowrap;font-variant-numeric:tabular-nums}
-        .open,.held-open{color:var(--open);font-weight:600}.half-open{color:var(--half);font-weight:600}
+        .open,.held-open{color:var(--open);font-weight:600}.half-open,.due{color:var(--half);font-weight:600}
         .held-closed{color:var(--held);font-weight:600}.closed{color:var(--good)}
         .line{display:grid;grid-template-columns:minmax(6rem,14rem) 1fr;gap:.6rem;align-items:center;min-height:1.6rem}
         .line>span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:.87rem}

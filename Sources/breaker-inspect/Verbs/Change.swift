@@ -10,7 +10,7 @@ import Foundation
 
 /// The common steps of verbs that change circuits: find, ask, change, report.
 struct Change: Sendable {
-    static let options: [Option] = [.all, .reason, .yes, .dryRun, .exact, .asName]
+    static let options: [Option] = [.all, .allOfGroup, .reason, .yes, .dryRun, .exact, .asName]
     /// The end of the verbs' descriptions.
     static let details = """
         More than 1000 circuits are changed in steps, between which services go on.
@@ -50,15 +50,7 @@ struct Change: Sendable {
     private let isDryRun: Bool
 
     init(_ arguments: Arguments, operands: [String], verb: any Verb.Type) throws(Failure) {
-        let takesAll = verb.options.contains(.all)
-        switch (arguments.has(.all), operands.isEmpty) {
-        case (false, true):
-            let what = takesAll ? "a circuit's name, a pattern or --all" : "a circuit's name or a pattern"
-            throw .usage("'\(verb.name)' needs \(what)", verb: verb.name)
-        case (true, false): throw .usage("'\(verb.name)' takes names or --all, not both", verb: verb.name)
-        case (true, true), (false, false): break
-        }
-        self.selection = try Selection(operands, isExact: arguments.has(.exact))
+        self.selection = try Selection(of: arguments, operands: operands, verb: verb)
         self.reason = arguments[.reason]
         self.isConfirmed = arguments.has(.yes)
         self.isDryRun = arguments.has(.dryRun)

@@ -10,19 +10,49 @@ struct CheckVerb: Verb {
     static let summary = "exit with 3 if a circuit is not closed, for health checks"
     static let details = """
         Prints a line for each circuit that is not closed.
+        One that is due refuses nobody, and is only listed: its recovery time is over,
+        and the next call is a probe. With --strict it counts as open.
         One that is held closed is not closed either: nothing is counted. One that
         only observes refuses nothing and counts as closed, unless it is held.
+        With --refusing it exits with 3 only if a circuit refuses calls now: one that
+        is held open, open and not due, or half-open with as many probes as it may
+        have.
         If a name or pattern matches no circuit it exits with 4; if a circuit's row
         can't be read, with 1, unless another circuit is known not to be closed.
         If all are closed, but a live worker can't use the file and so guards its
         circuits in memory, it exits with 6, and says so.
         """
-    static let options: [Option] = [.exact]
+    static let strict = Option("strict", help: "a circuit that is due counts as open")
+    static let refusing = Option("refusing", help: "exit with 3 only if a circuit refuses calls now")
+    static let options: [Option] = [Self.strict, Self.refusing, .exact]
 
     private let selection: Selection
     private let patterns: [Selection]
+    private let question: Question
+
+    /// What makes a circuit count as bad.
+    private enum Question {
+        /// It is not closed, and not due.
+        case isNotClosed
+        case isNotClosedOrDue
+        case isRefusing
+
+        func isTrue(of circuit: InspectedCircuit) -> Bool {
+            switch self {
+            case .isNotClosed: !circuit.snapshot.isDue
+            case .isNotClosedOrDue: true
+            case .isRefusing: circuit.isRefusing
+            }
+        }
+    }
 
     init(_ arguments: Arguments) throws(Failure) {
+        switch (arguments.has(Self.strict), arguments.has(Self.refusing)) {
+        case (true, true): throw .usage("'check' takes '--strict' or '--refusing', not both", verb: Self.name)
+        case (true, false): self.question = .isNotClosedOrDue
+        case (false, true): self.question = .isRefusing
+        case (false, false): self.question = .isNotClosed
+        }
         let isExact = arguments.has(.exact)
         self.selection = try Selection(arguments.operands, isExact: isExact)
         var patterns: [Selection] = []
@@ -40,22 +70,26 @@ struct CheckVerb: Verb {
         let unreadable = Unreadable(found.unreadable)
         let notClosed = found.value.notClosed.sorted {
             let (one, other) = ($0.snapshot, $1.snapshot)
-            guard one.stateWord == other.stateWord else { return one.stateWord < other.stateWord }
+            let (first, second) = (one.standing.urgency, other.standing.urgency)
+            guard first == second else { return first < second }
             return one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
         }
         if context.isJSON {
             context.console.write(
                 JSONDocument.check(
-                    ofCount: found.value.count, notClosed: notClosed.map(\.seen), unreadable: unreadable.names,
+                    ofCount: found.value.count, notClosed: notClosed.map(\.seen),
+                    isRefusing: notClosed.contains(where: \.isRefusing), unreadable: unreadable.names,
                     degraded: found.live.seen))
         } else {
             for circuit in notClosed.map(\.snapshot) {
-                let word = circuit.stateWord
-                context.console.write("\(circuit.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
+                let standing = circuit.standing
+                let text = context.style.paint(standing.text, standing.look)
+                context.console.write("\(circuit.name.escaped)  \(text)\n")
             }
         }
         context.warn(of: found.live)
-        let code = unreadable.report(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
+        let isBad = notClosed.contains { self.question.isTrue(of: $0) }
+        let code = unreadable.report(in: context, orElse: isBad ? .notClosed : .done)
         return code == .done && !found.live.degraded.isEmpty ? .degraded : code
     }
 

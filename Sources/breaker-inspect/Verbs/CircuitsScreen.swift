@@ -32,8 +32,10 @@ struct CircuitsScreen {
     ) -> [String] {
         var rows = Array(repeating: [Int](), count: Standing.urgencies)
         for index in 0..<(circuits?.count ?? 0) {
-            let standing = Standing(circuits?.state(at: index) ?? .closed, circuits?.mode(at: index) ?? .enforcing)
-            if self.filter.admits(standing.word, group: circuits?.group(at: index)) {
+            let standing = Standing(
+                circuits?.state(at: index) ?? .closed, circuits?.mode(at: index) ?? .enforcing,
+                isDue: circuits?.isDue(at: index) ?? false)
+            if self.filter.admits(standing, group: circuits?.group(at: index)) {
                 rows[Int(standing.urgency)].append(index)
             }
         }

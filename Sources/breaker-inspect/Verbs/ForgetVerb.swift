@@ -13,7 +13,7 @@ struct ForgetVerb: Verb {
         registers it again at its next call.
         """ + "\n" + Change.details
     static let force = Option("force", help: "delete also what live workers have registered")
-    static let options: [Option] = [Self.force] + Change.options.filter { $0 != .all }
+    static let options: [Option] = [Self.force] + Change.options.filter { ![.all, .allOfGroup].contains($0) }
 
     private let isForced: Bool
     private let change: Change

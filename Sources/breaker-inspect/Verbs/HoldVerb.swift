@@ -11,14 +11,19 @@ import Foundation
 /// `hold`: keeps circuits open or closed, whatever their calls do.
 struct HoldVerb: Verb {
     static let name = "hold"
-    static let synopsis = "(open|closed) (NAME|PATTERN… | --all)"
+    static let synopsis = "(open|closed) (PATTERN…|--group G|--all)"
     static let operands: [Operand] = [.one(.words(Self.words)), .many(.circuit)]
     static let summary = "refuse all calls, or let all through"
     static let details = """
         A hold lasts until it is released or reset, or its time is over; it survives
         restarts.
-        What a pattern matches, or --all, is shown first, and you are asked, as before
-        another operator's hold is replaced.
+        Held open, a circuit refuses all calls. Held closed, it lets all through: that
+        is how to turn it off. Its calls still count in the totals and in the metrics,
+        but for no rule: what fails or is slow under the hold trips nothing, neither
+        then nor when the hold is over. No environment variable does this: the hold
+        stands in the store, for all processes, with your name and reason.
+        What a pattern, a group or --all finds is shown first, and you are asked, as
+        before another operator's hold is replaced.
         """ + "\n" + Change.details
     static let duration = Option("for", "DURATION", help: "for how long, such as 90s, 15m or 2h; else until released")
     static let options: [Option] = [Self.duration] + Change.options

@@ -10,7 +10,9 @@ struct ListVerb: Verb {
     static let summary = "show the circuits, those that refuse calls first"
     static let details = """
         A PATTERN is a circuit's name, or a text with *, ? or [ in it that names match.
-        A STATE is open, held-open, half-open, held-closed or closed.
+        A STATE is open, held-open, half-open, due, held-closed or closed. A circuit
+        that is due is open and its recovery time is over: it refuses nobody, and the
+        next call is a probe.
         OUTAGE is how long ago the circuit tripped first, SINCE how long it has been in
         its state. FAILURES are those that count now, or that tripped the circuit, and
         how many trip it; under a failure-rate rule they are those of the calls within

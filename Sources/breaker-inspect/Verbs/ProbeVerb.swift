@@ -11,14 +11,14 @@ import Foundation
 /// `probe`: makes open circuits admit probes before these are due.
 struct ProbeVerb: Verb {
     static let name = "probe"
-    static let synopsis = "(NAME|PATTERN… | --all)"
+    static let synopsis = "(NAME|PATTERN… | --group GROUP | --all)"
     static let operands: [Operand] = [.many(.circuit)]
     static let summary = "let the probes of open circuits through now"
     static let details = """
         An open circuit stays open, and its next call tries the service: if that goes
         well, the circuit closes. A reset would send all traffic at once.
-        A name is probed at once; what a pattern matches, or --all, is shown first, and
-        you are asked.
+        A name is probed at once; what a pattern, --group or --all matches is shown
+        first, and you are asked.
         Circuits that are closed, held, or let probes through already are left alone.
         """ + "\n" + Change.details
     static let options = Change.options

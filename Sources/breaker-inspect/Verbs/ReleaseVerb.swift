@@ -5,12 +5,12 @@ import BreakerTool
 /// `release`: ends the holds of circuits.
 struct ReleaseVerb: Verb {
     static let name = "release"
-    static let synopsis = "(NAME|PATTERN… | --all)"
+    static let synopsis = "(NAME|PATTERN… | --group GROUP | --all)"
     static let operands: [Operand] = [.many(.circuit)]
     static let summary = "end holds; the circuits go on in the state beneath"
     static let details = """
-        A name is released at once; what a pattern matches, or --all, is shown first,
-        and you are asked.
+        A name is released at once; what a pattern, a group or --all finds is shown
+        first, and you are asked.
         Circuits that are not held are left alone.
         """ + "\n" + Change.details
     static let options = Change.options

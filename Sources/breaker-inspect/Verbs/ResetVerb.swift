@@ -5,13 +5,13 @@ import BreakerTool
 /// `reset`: closes circuits and forgets their failures, probes, trips and holds.
 struct ResetVerb: Verb {
     static let name = "reset"
-    static let synopsis = "(NAME|PATTERN… | --all)"
+    static let synopsis = "(NAME|PATTERN… | --group GROUP | --all)"
     static let operands: [Operand] = [.many(.circuit)]
     static let summary = "close circuits and forget their failures, trips and holds"
     static let details = """
         Running services obey at their next call. A name is reset at once, unless
-        another operator holds it; what a pattern matches, or --all, is shown first,
-        and you are asked, as before another operator's hold is ended. Patterns
+        another operator holds it; what a pattern, --group or --all matches is shown
+        first, and you are asked, as before another operator's hold is ended. Patterns
         hold *, ? or [ as in a shell; quote them.
         """ + "\n" + Change.details
     static let options = Change.options

@@ -20,7 +20,24 @@ struct Selection: Sendable {
         self.selectors = operands.isEmpty ? nil : operands.map { isExact ? .named($0) : .nameOrPattern($0) }
     }
 
-    init(name: String) { self.selectors = [.named(name)] }
+    /// Reads the operands and options of a verb that changes circuits: names and patterns, or a group, or all circuits.
+    init(of arguments: Arguments, operands: [String], verb: any Verb.Type) throws(Failure) {
+        let takesAll = verb.options.contains(.all)
+        let group = arguments[.allOfGroup]
+        switch (operands.isEmpty, group, arguments.has(.all)) {
+        case (true, nil, false):
+            let what = takesAll ? "a circuit's name, a pattern, --group or --all" : "a circuit's name or a pattern"
+            throw .usage("'\(verb.name)' needs \(what)", verb: verb.name)
+        case (true, let group?, false): self.init(selectors: [.group(group)])
+        case (true, nil, true), (false, nil, false): try self.init(operands, isExact: arguments.has(.exact))
+        case (false, nil, true), (_, .some, true), (false, .some, false):
+            throw .usage("'\(verb.name)' takes names, --group or --all, only one of them", verb: verb.name)
+        }
+    }
+
+    init(name: String) { self.init(selectors: [.named(name)]) }
+
+    private init(selectors: [CircuitSelector]?) { self.selectors = selectors }
 
     /// Folds all circuits, read one by one, into one value; a named circuit must exist.
     func gather<Value>(
@@ -70,6 +87,7 @@ struct Selection: Sendable {
     /// The message if nothing was found, with the arguments of the command line.
     var nothingFound: String {
         guard let selectors = self.selectors else { return "the store has no circuits\n" }
+        if case .group(let group)? = selectors.first { return "no circuit is of the group \(group.quoted)\n" }
         let patterns = selectors.map(\.text.quoted).joined(separator: " or ")
         return "no circuit matches \(patterns)\n"
     }
@@ -79,6 +97,7 @@ extension CircuitSelector {
     fileprivate var text: String {
         switch self {
         case .named(let text), .namedIfPresent(let text), .pattern(let text), .nameOrPattern(let text): text
+        case .group(let group): group
         }
     }
 }

@@ -9,10 +9,11 @@ struct WaitVerb: Verb {
     static let operands: [Operand] = [.one(.circuit)]
     static let summary = "wait until a circuit is in a state; exit with 124 if it is not"
     static let details = """
-        STATE is open, half-open, closed or held; for a circuit that only observes, the
-        state that it would be in. Without --timeout it waits as long as it takes.
+        STATE is open, due, half-open, closed or held; for a circuit that only observes,
+        the state that it would be in. An open circuit that is due is open, too.
+        Without --timeout it waits as long as it takes.
         """
-    static let state = Option("for", "STATE", .anyOf(StateChoice.self), help: "open, half-open, closed or held")
+    static let state = Option("for", "STATE", .anyOf(StateChoice.self), help: "open, due, half-open, closed or held")
     static let timeout = Option("timeout", "DURATION", help: "how long at most, such as 90s, 15m or 2h")
     static let options: [Option] = [Self.state, Self.timeout]
 
@@ -20,7 +21,7 @@ struct WaitVerb: Verb {
     private static let interval = Duration.milliseconds(100)
 
     private let circuit: String
-    private let words: [StateWord]
+    private let state: StateChoice
     private let timeout: Duration?
 
     init(_ arguments: Arguments) throws(Failure) {
@@ -31,7 +32,7 @@ struct WaitVerb: Verb {
             throw .usage("'wait' needs '--for' and a state", verb: Self.name)
         }
         self.circuit = name
-        self.words = try Arguments.choice(word, of: StateChoice.allCases, for: Self.state).words
+        self.state = try Arguments.choice(word, of: StateChoice.allCases, for: Self.state)
         var timeout: Duration?
         if let text = arguments[Self.timeout] { timeout = try DurationArgument.parse(text, for: Self.timeout) }
         self.timeout = timeout
@@ -45,7 +46,7 @@ struct WaitVerb: Verb {
             while true {
                 let circuit = try self.readCircuit(&circuits, mayFail: !isFirst)
                 isFirst = false
-                if let circuit, self.words.contains(circuit.snapshot.stateWord) {
+                if let circuit, self.state.includes(circuit.snapshot.standing) {
                     return self.report(circuit, isReached: true, circuits.live, in: context)
                 }
                 let left = self.timeout.map { $0 - (context.uptime - start) }

@@ -54,8 +54,11 @@ import Testing
         #expect(breaker.state == .closed)
     }
 
-    /// Named time, and when the next call may run; the rule says 30 s, and its cap 600 s.
-    @Test(arguments: [(nil, 30), (.seconds(10_000), 600), (.zero, 0), (.seconds(-9), 0)] as [(Duration?, Int)])
+    /// Named time, and when the next call may run; the rule says 30 s, and its cap for outages is a day.
+    @Test(
+        arguments: [
+            (nil, 30), (.seconds(10_000), 10_000), (.seconds(100_000), 86_400), (.zero, 0), (.seconds(-9), 0),
+        ] as [(Duration?, Int)])
     func theTimeIsCutToTheCap(_ time: Duration?, _ seconds: Int) async throws {
         let breaker = try self.fixture.breaker(calls: self.policy(time))
         await breaker.recordFailure(CallFailure())
@@ -131,5 +134,36 @@ import Testing
         #expect(breaker.isCallPermitted)
         #expect(try await breaker.run { 1 } == 1)
         try lock.release()
+    }
+
+    /// Many calls are in flight, and each gets the provider's answer: the first one commits.
+    @Test func manyAnswersOfOneOutageAreOneCommit() async throws {
+        let breaker = try self.fixture.breaker(calls: self.policy(.seconds(90)))
+        var permits: [CallPermit] = []
+        for _ in 0..<200 { permits.append(try await breaker.admit()) }
+        let observer = Foreign(self.fixture.store.path)
+        let before = observer.value("PRAGMA data_version")
+        await permits.removeFirst().fail(CallFailure())
+        let first = observer.value("PRAGMA data_version")
+        #expect(first != before)
+        for permit in permits { await permit.fail(CallFailure()) }
+        for _ in 0..<20 { await breaker.recordFailure(CallFailure()) }
+        #expect(observer.value("PRAGMA data_version") == first)
+        #expect(try await self.fixture.store.history(of: "a").map(\.kind) == [.tripped])
+        #expect(try await self.fixture.store.circuit(named: "a")?.totals.failed == 220)
+    }
+
+    @Test func aLaterEndOfAnotherCallExtends() async throws {
+        let short = try self.fixture.breaker(calls: self.policy(.seconds(90)))
+        let long = try self.fixture.breaker(calls: self.policy(.seconds(7_200)))
+        let permit = try await long.admit()
+        await short.recordFailure(CallFailure())
+        await permit.fail(CallFailure())
+        let refusal = await #expect(throws: CircuitOpenError.self) { try await short.run {} }
+        #expect(refusal?.retryAfter == .seconds(7_200))
+        #expect(refusal?.retryAfterSeconds == 7_200)
+        #expect(try await self.fixture.store.history(of: "a").map(\.kind) == [.extended, .tripped])
+        await short.recordFailure(CallFailure())
+        #expect(try await self.fixture.store.history(of: "a").count == 2)
     }
 }

@@ -85,7 +85,7 @@ import Testing
     func rules(time: Int64, count: Int) {
         for trip in [TripRule.failures(count, window: time), .consecutiveFailures(count)] {
             for number in [-Double.infinity, -1, 0, 1.000_000_001, 1e300, .infinity, .nan] {
-                let rules = Rules(
+                var rules = Rules(
                     trip: trip,
                     recovery: time,
                     multiplier: number,
@@ -96,6 +96,8 @@ import Testing
                     lease: time,
                     minimumReporters: count
                 )
+                rules.probes.growth = count
+                rules.probes.toleratedShare = number
                 for state in [Circuit.State.closed, .open(until: StoreTime(0)), .halfOpen(successes: 0)] {
                     var circuit = TestCircuit(rules: rules, state: state, since: StoreTime(0), epoch: 0)
                     circuit.tripsInARow = count

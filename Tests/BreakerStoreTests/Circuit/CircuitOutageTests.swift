@@ -41,10 +41,13 @@ import Testing
         #expect(circuit.circuit.transitions.map(\.kind) == [.tripped])
     }
 
-    /// The cap never shortens the recovery time: a service that asks for more is not left alone for less.
-    @Test(arguments: [(400, 500), (500, 600), (900, 600)] as [(Int64, Int64)])
-    func theCapCutsTheTime(_ time: Int64, _ due: Int64) {
-        var circuit = self.circuit { $0.cap = 50 }
+    /// The cap of the recovery rule has no part in it.
+    @Test(arguments: [(400, 500), (800, 900), (900, 900), (.max, 900)] as [(Int64, Int64)])
+    func theOutageCapCutsTheTime(_ time: Int64, _ due: Int64) {
+        var circuit = self.circuit {
+            $0.cap = 50
+            $0.recovery.outageCap = .microseconds(800)
+        }
         #expect(self.fail(&circuit, self.report(Outage(time: time)), at: 100) == .tripped)
         #expect(circuit.circuit.state == .open(until: StoreTime(due)))
     }
@@ -56,7 +59,7 @@ import Testing
         (Outage(time: -7), "the service said that it is down for 0 s: E"),
     ])
     func theHistorySaysSo(_ outage: Outage, _ reason: String) {
-        var circuit = self.circuit { $0.cap = 10_000_000 }
+        var circuit = self.circuit { $0.recovery.outageCap = .seconds(10) }
         _ = self.fail(&circuit, self.report(outage), at: 100)
         #expect(circuit.circuit.transitions.map(\.reason) == [reason])
     }
@@ -75,24 +78,95 @@ import Testing
         #expect(circuit.failures.failures.count == 1)
     }
 
-    @Test func anOutageFromOneWorkerIsAnOrdinaryFailureWhereTwoAreAsked() {
+    @Test func oneWorkerIsBelievedWhereTwoAreAsked() {
         var circuit = self.circuit { $0.minimumReporters = 2 }
-        #expect(self.fail(&circuit, self.report(Outage(time: 300), by: 1), at: 100) == .counted)
-        #expect(circuit.circuit.state == .closed)
-        #expect(circuit.failures.failures.count == 1)
-        #expect(self.fail(&circuit, self.report(Outage(time: 300), by: 2), at: 100) == .tripped)
+        #expect(self.fail(&circuit, self.report(Outage(time: 300), by: 1), at: 100) == .tripped)
         #expect(circuit.circuit.state == .open(until: StoreTime(400)))
     }
 
-    /// An ordinary failure of another worker, then the word: two reporters, though far from the threshold.
-    @Test func anotherWorkersFailureIsAReporterToo() {
-        var circuit = self.circuit {
-            $0.minimumReporters = 2
-            $0.trip = .failures(50, window: 1_000)
+    // MARK: - After the circuit has changed
+
+    private static let second: Int64 = 1_000_000
+
+    /// A circuit that has been open since 0, until 10 s.
+    private func open(_ change: (inout Rules) -> Void = { _ in }) -> CircuitInMemory {
+        var rules = Rules.forTests()
+        rules.recovery.outageCap = .seconds(86_400)
+        change(&rules)
+        return CircuitInMemory(
+            Circuit(
+                rules: rules, state: .open(until: StoreTime(10 * Self.second)), since: StoreTime(0), epoch: 5,
+                tripsInARow: 1))
+    }
+
+    /// Named seconds at 1 s, and the seconds at which the circuit is then due.
+    @Test(
+        arguments: [
+            (5, 10), (9, 10), (10, 10), (11, 12), (100_000, 86_401), (Int64.max / 1_000_000, 86_401), (-1, 10),
+            (nil, 10),
+        ] as [(Int64?, Int64)])
+    func whileItIsOpenTheLaterEndCounts(_ time: Int64?, _ due: Int64) {
+        var circuit = self.open()
+        let report = self.report(Outage(time: time.map { $0 * Self.second }), endedAt: Self.second, epoch: 2)
+        let action = self.fail(&circuit, report, at: Self.second)
+        #expect(action == (due == 10 ? .unchanged : .extended))
+        #expect(circuit.circuit.state == .open(until: StoreTime(due * Self.second)))
+        #expect(circuit.circuit.epoch == 5)
+        #expect(circuit.circuit.tripsInARow == 1)
+        #expect(circuit.circuit.transitions.map(\.kind) == (due == 10 ? [] : [.extended]))
+        #expect(circuit.circuit.lastError == (due == 10 ? nil : "E"))
+    }
+
+    @Test func theHistorySaysWhatWasCut() {
+        var circuit = self.open { $0.recovery.outageCap = .seconds(60) }
+        let report = self.report(Outage(time: 100 * Self.second), endedAt: Self.second)
+        #expect(self.fail(&circuit, report, at: Self.second) == .extended)
+        #expect(
+            circuit.circuit.transitions.map(\.reason)
+                == ["the service said that it is down for 100 s, cut to 60 s: E"])
+    }
+
+    /// Named time at 200, of a call that a closed circuit had admitted: only an end in the future counts.
+    @Test(arguments: [(50, true), (1, true), (0, false), (-1, false), (nil, false)] as [(Int64?, Bool)])
+    func aHalfOpenCircuitOpens(_ time: Int64?, _ opens: Bool) {
+        var circuit = CircuitInMemory(
+            Circuit(rules: .forTests(), state: .halfOpen(successes: 1), since: StoreTime(190), epoch: 5, tripsInARow: 1)
+        )
+        let action = self.fail(&circuit, self.report(Outage(time: time), endedAt: 200, epoch: 2), at: 200)
+        #expect(action == (opens ? .reopened : .stale))
+        let expected = opens ? Circuit.State.open(until: StoreTime(200 + (time ?? 0))) : .halfOpen(successes: 1)
+        #expect(circuit.circuit.state == expected)
+    }
+
+    /// When a late call ended, of a circuit that was closed again, by a reset or a probe, at 100.
+    @Test(arguments: [(99, false), (100, true), (150, true)] as [(Int64, Bool)])
+    func aResetOrAProbesSuccessAfterTheCallCountsMore(_ ended: Int64, _ opens: Bool) {
+        var circuit = CircuitInMemory(Circuit(rules: .forTests(), state: .closed, since: StoreTime(100), epoch: 5))
+        let action = self.fail(&circuit, self.report(Outage(time: 300), endedAt: ended, epoch: 2), at: 160)
+        #expect(action == (opens ? .tripped : .stale))
+        #expect(circuit.circuit.state == (opens ? .open(until: StoreTime(ended + 300)) : .closed))
+    }
+
+    @Test(arguments: [HoldState.open, .closed])
+    func aHoldKeepsItOut(_ state: HoldState) {
+        var circuit = self.open()
+        circuit.apply(at: StoreTime(1)) { circuit, _ in
+            circuit.held(state, for: nil, by: nil, reason: nil, at: StoreTime(1))
+            _ = circuit.drainTransitions()
         }
-        let failure = Report(worker: 2, sequence: 1, epoch: 0, at: StoreTime(90), error: "E")
-        #expect(self.fail(&circuit, failure, at: 90) == .counted)
-        #expect(self.fail(&circuit, self.report(Outage(time: 300), by: 1), at: 100) == .tripped)
+        let report = self.report(Outage(time: 100 * Self.second), endedAt: 2)
+        #expect(self.fail(&circuit, report, at: 2) == .stale)
+        #expect(circuit.circuit.state == .open(until: StoreTime(10 * Self.second)))
+    }
+
+    @Test func aReportWithoutAPermitCountsToo() {
+        var circuit = self.open()
+        let action = circuit.apply(at: StoreTime(Self.second)) {
+            $0.recorded(
+                self.report(Outage(time: 100 * Self.second), endedAt: Self.second, epoch: 5), failed: true,
+                claiming: Circuit.Claim(token: 3, worker: 1), at: Moment(Self.second), among: $1)
+        }
+        #expect(action == .extended)
     }
 
     @Test(arguments: [(2_000, 2_200), (nil, 1_200), (0, 200), (20_000, 10_200)] as [(Int64?, Int64)])

@@ -10,7 +10,9 @@ extension Rules {
         self.init(
             CircuitBreaker.Config(
                 name: "", trip: trip,
-                recovery: RecoveryRule(timeout: time(recovery), multiplier: multiplier, cap: time(cap), jitter: jitter),
+                recovery: RecoveryRule(
+                    timeout: time(recovery), multiplier: multiplier, cap: time(cap), jitter: jitter,
+                    outageCap: time(cap)),
                 probes: ProbeRule(limit: probeLimit, successesToClose: successesToClose, lease: time(lease)),
                 minimumReporters: minimumReporters))
     }

@@ -16,6 +16,8 @@ extension RandomHistory {
             try self.require(until.microseconds == self.model.due, "due at \(until), expected \(self.model.due)")
         case (.halfOpen(let successes), .halfOpen):
             try self.require(successes == self.model.successes, "successes \(successes)")
+            let failures = self.circuit.probeFailures
+            try self.require(failures == self.model.probeFailures, "failed probes \(failures)")
         case (.closed, _), (.open, _), (.halfOpen, _), (.unknown, _):
             try self.require(false, "state \(self.circuit.state), expected \(self.model.phase)")
         }

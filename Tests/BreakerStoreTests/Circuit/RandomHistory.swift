@@ -46,7 +46,7 @@ struct RandomHistory {
 
     static func rules(_ random: inout SplitMix64) -> Rules {
         let window = Int64(random.number(in: 5...150))
-        return Rules(
+        var rules = Rules(
             trip: random.chance(65)
                 ? .failures(random.number(in: 1...5), window: window)
                 : .consecutiveFailures(random.number(in: 1...4)),
@@ -59,11 +59,17 @@ struct RandomHistory {
             lease: Int64(random.number(in: 3...50)),
             minimumReporters: random.chance(60) ? 1 : random.number(in: 2...4)
         )
+        guard random.chance(40) else { return rules }
+        rules.probes.successesToClose = random.number(in: 1...10)
+        rules.probes.growth = random.number(in: 1...3)
+        rules.probes.toleratedShare = random.pick([0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.99]) ?? 0
+        return rules
     }
 
     mutating func run(steps: Int) throws {
         for _ in 0..<steps {
             // Each event meets the circuit as it comes from its rows.
+            let probeFailures = self.circuit.probeFailures
             self.circuit = TestCircuit(
                 rules: self.circuit.rules,
                 state: self.circuit.state,
@@ -76,6 +82,7 @@ struct RandomHistory {
                 hold: self.circuit.hold,
                 lastError: self.circuit.lastError
             )
+            self.circuit.probeFailures = probeFailures
             let before = self.circuit
             self.model.timePassed(self.now)
             try self.step()
@@ -220,7 +227,11 @@ struct RandomHistory {
                     failed
                     ? self.model.probeFailed(token: token, epoch: epoch, outage: report.outage, self.now)
                     : self.model.probeSucceeded(token: token, epoch: epoch, self.now)
-            case .uncounted, .refused: break
+            case .uncounted, .refused:
+                if failed, report.outage != nil {
+                    verdict = self.model.callFailed(
+                        Self.failure(report), epoch: report.epoch, outage: report.outage, self.now)
+                }
             }
         }
         self.say("recorded \(failed ? "failure" : "success") \(report): \(action)")
@@ -318,6 +329,7 @@ struct RandomHistory {
         switch action {
         case .stale, .unchanged: verdict == .nothing
         case .counted: verdict == .nothing || verdict == .forgotten
+        case .extended: false
         case .tripped: verdict == .tripped
         case .reopened: verdict == .reopened
         case .closed: verdict == .closed

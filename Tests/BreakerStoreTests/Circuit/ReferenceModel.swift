@@ -31,8 +31,10 @@ struct ReferenceModel {
 
     var rules: Rules
     var phase = Phase.closed
+    var closedSince: Int64 = 0
     var due: Int64 = 0
     var successes = 0
+    var probeFailures = 0
     var trips = 0
     var epoch: Int64
     var allFailures: [Failure] = []
@@ -72,7 +74,7 @@ struct ReferenceModel {
         switch self.phase {
         case .closed: return .counted(epoch: self.epoch)
         case .open: return now < self.due ? .refused(.open, until: self.due) : nil
-        case .halfOpen: return self.slots.count < self.rules.probes.limit ? nil : .refused(.probing, until: nil)
+        case .halfOpen: return self.slots.count < self.probesAtATime ? nil : .refused(.probing, until: nil)
         }
     }
 
@@ -88,9 +90,19 @@ struct ReferenceModel {
     mutating func callFailed(
         _ failure: Failure, epoch: Int64, outage: Outage? = nil, _ now: Int64
     ) -> Verdict {
-        guard epoch == self.epoch, self.held == nil, self.phase == .closed else { return .nothing }
         var failure = failure
         if failure.at > now { failure.at = now }
+        guard self.held == nil else { return .nothing }
+        guard epoch == self.epoch, self.phase == .closed else {
+            // A declared outage counts also when it comes late. All ends of these tests are within a second.
+            guard let time = outage?.time else { return .nothing }
+            let end = failure.at + self.outageTime(time)
+            guard end > now, self.phase == .halfOpen || self.phase == .closed && failure.at >= self.closedSince
+            else { return .nothing }
+            let wasClosed = self.phase == .closed
+            self.trip(now, until: end)
+            return wasClosed ? .tripped : .reopened
+        }
         func isSame(_ other: Failure) -> Bool { other.worker == failure.worker && other.sequence == failure.sequence }
         if self.remembered.contains(where: isSame) { return .nothing }
         if self.isConsecutive, let success = self.lastSuccess, failure.at < success { return .nothing }
@@ -103,7 +115,9 @@ struct ReferenceModel {
         let end = outage.map { failure.at + ($0.time.map(self.outageTime) ?? self.rules.timeout) }
         let isDown = end.map { now < $0 } ?? false
         let reporting = isDown ? counting + [failure] : counting
-        if isDown || counting.count >= self.threshold, self.reporters(of: reporting) >= self.rules.minimumReporters {
+        if isDown
+            || counting.count >= self.threshold && self.reporters(of: reporting) >= self.rules.minimumReporters
+        {
             self.remembered = (self.remembered + [failure]).filter { self.isInWindow($0, now) }
             self.trip(now, until: isDown && outage?.time != nil ? end : nil)
             return .tripped
@@ -143,12 +157,15 @@ struct ReferenceModel {
         self.successes += 1
         guard self.successes >= self.rules.probes.successesToClose else { return .nothing }
         self.change(to: .closed, now)
+        self.closedSince = now
         self.forget()
         return .closed
     }
 
     mutating func probeFailed(token: Int64, epoch: Int64, outage: Outage? = nil, _ now: Int64) -> Verdict {
         guard self.takeSlot(token, epoch) else { return .nothing }
+        self.probeFailures += 1
+        if outage == nil, self.probeFailures <= self.failuresAllowed { return .nothing }
         self.trip(now, until: outage?.time.map { now + self.outageTime($0) })
         return .reopened
     }
@@ -163,6 +180,7 @@ struct ReferenceModel {
         self.held = nil
         self.heldUntil = nil
         self.change(to: .closed, now)
+        self.closedSince = now
         self.forget()
     }
 
@@ -201,10 +219,27 @@ struct ReferenceModel {
 
     // MARK: - Inside
 
+    /// Success by success: the last one of a round lets the next, larger round begin.
+    private var probesAtATime: Int {
+        var size = self.rules.probes.limit
+        var left = size
+        for _ in 0..<self.successes {
+            left -= 1
+            if left > 0 { continue }
+            size = min(size * self.rules.probes.growth, 10_000)
+            left = size
+        }
+        return size
+    }
+
+    private var failuresAllowed: Int {
+        Int(self.rules.probes.toleratedShare * Double(self.rules.probes.successesToClose) + 1e-9)
+    }
+
     /// How long a service that names this time is left alone.
     private func outageTime(_ named: Int64) -> Int64 {
         if named < 0 { return 0 }
-        let most = self.rules.cap > self.rules.timeout ? self.rules.cap : self.rules.timeout
+        let most = self.rules.recovery.outageCap.saturatingMicroseconds
         return named > most ? most : named
     }
 
@@ -226,6 +261,7 @@ struct ReferenceModel {
         self.epoch = max(self.epoch + 1, now)
         self.slots = []
         self.successes = 0
+        self.probeFailures = 0
     }
 
     private mutating func forget() {

@@ -52,19 +52,28 @@ import Testing
         #expect(failures(5, .seconds(60)) == .failures(5, within: .seconds(60)))
         #expect(inARow(5) == .consecutiveFailures(5))
 
-        let _: (Duration, Double, Duration, Double) -> RecoveryRule =
-            RecoveryRule.init(timeout:multiplier:cap:jitter:)
+        let _: (Duration, Double, Duration, Double, Duration) -> RecoveryRule =
+            RecoveryRule.init(timeout:multiplier:cap:jitter:outageCap:)
         let _: WritableKeyPath<RecoveryRule, Duration> = \.timeout
         let _: WritableKeyPath<RecoveryRule, Double> = \.multiplier
         let _: WritableKeyPath<RecoveryRule, Duration> = \.cap
         let _: WritableKeyPath<RecoveryRule, Double> = \.jitter
-        #expect(RecoveryRule() == RecoveryRule(timeout: .seconds(30), multiplier: 1, cap: .seconds(600), jitter: 0))
+        let _: WritableKeyPath<RecoveryRule, Duration> = \.outageCap
+        #expect(
+            RecoveryRule()
+                == RecoveryRule(
+                    timeout: .seconds(30), multiplier: 1, cap: .seconds(600), jitter: 0, outageCap: .seconds(86_400)))
 
-        let _: (Int, Int, Duration) -> ProbeRule = ProbeRule.init(limit:successesToClose:lease:)
+        let _: (Int, Int, Duration, Int, Double) -> ProbeRule =
+            ProbeRule.init(limit:successesToClose:lease:growth:toleratedShare:)
         let _: WritableKeyPath<ProbeRule, Int> = \.limit
         let _: WritableKeyPath<ProbeRule, Int> = \.successesToClose
         let _: WritableKeyPath<ProbeRule, Duration> = \.lease
-        #expect(ProbeRule() == ProbeRule(limit: 1, successesToClose: 1, lease: .seconds(30)))
+        let _: WritableKeyPath<ProbeRule, Int> = \.growth
+        let _: WritableKeyPath<ProbeRule, Double> = \.toleratedShare
+        #expect(
+            ProbeRule()
+                == ProbeRule(limit: 1, successesToClose: 1, lease: .seconds(30), growth: 1, toleratedShare: 0))
 
         let _: (Int, Duration, Double) -> RetryRule = RetryRule.constant(maxRetries:delay:jitter:)
         let _: (Int, Duration, Double, Duration, Double) -> RetryRule =

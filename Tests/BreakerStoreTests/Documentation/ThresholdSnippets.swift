@@ -44,6 +44,14 @@ enum ThresholdSnippets {
         return reports
     }
 
+    static func returning(_ store: CircuitStore) throws -> CircuitBreaker {
+        // snippet
+        let returning = ProbeRule(successesToClose: 63, growth: 2, toleratedShare: 0.05)
+        let search = try store.breaker(.init(name: "search", probes: returning))
+        // end of snippet
+        return search
+    }
+
     static func outage() -> CallPolicy {
         // snippet
         var calls = CallPolicy()

@@ -34,7 +34,7 @@ import Testing
         let snapshot = try #require(try self.store.circuit(named: "a"))
         let expected = LinkedCircuit(
             name: "a", epoch: snapshot.epoch, state: .closed, counting: .init(failures: 3, window: 60_000_000),
-            recovery: 30_000_000, longestRecovery: 450_000_000, failures: seen.failures,
+            recovery: 30_000_000, longestRecovery: 86_400_000_000, failures: seen.failures,
             lastError: snapshot.lastError)
         #expect(seen == expected)
         #expect(seen.lastError != nil)
@@ -57,7 +57,7 @@ import Testing
         #expect(seen.counting == .init(failures: 2, window: nil))
         #expect(seen.tripsInARow == 1)
         #expect(seen.recovery == 60_000_000)
-        #expect(seen.longestRecovery == 300_000_000)
+        #expect(seen.longestRecovery == 86_400_000_000)
         #expect(seen.failures.map(\.age) == [10_000_000, 10_000_000])
         #expect(seen.transition?.kind == .tripped)
         #expect(seen.transition?.age == 10_000_000)

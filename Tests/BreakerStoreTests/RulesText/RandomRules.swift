@@ -19,9 +19,12 @@ extension SplitMix64 {
         }
         config.recovery = RecoveryRule(
             timeout: self.duration(from: 1), multiplier: 1 + 999 * (self.chance(30) ? 0 : self.share()),
-            cap: self.duration(from: 1), jitter: self.chance(30) ? 0 : self.share())
+            cap: self.duration(from: 1), jitter: self.chance(30) ? 0 : self.share(),
+            outageCap: self.duration(from: 1))
         config.probes = ProbeRule(
-            limit: self.count(10_000), successesToClose: self.count(10_000), lease: self.duration(from: 1))
+            limit: self.count(10_000), successesToClose: self.count(10_000), lease: self.duration(from: 1),
+            growth: self.chance(50) ? 1 : self.count(10_000),
+            toleratedShare: self.chance(50) ? 0 : min(self.share(), 1.0.nextDown))
         config.minimumReporters = self.count(config.slow != nil || config.trip.share != nil ? 16 : 10_000)
         return Rules(config)
     }

@@ -52,6 +52,11 @@ import Testing
             "{\"probes\":{\"limit\":10000,\"successesToClose\":2,\"leaseMicroseconds\":5},\(Self.trip)}",
             Self.with { $0.probes = ProbeRule(limit: 10_000, successesToClose: 2, lease: .microseconds(5)) }, []
         ),
+        (
+            "{\"probes\":{\"toleratedShare\":5e-2,\"growth\":3},\(Self.trip)}",
+            Self.with { $0.probes = ProbeRule(growth: 3, toleratedShare: 0.05) }, []
+        ),
+        ("{\"probes\":{\"toleratedShare\":0.0,\"growth\":1},\(Self.trip)}", Self.defaults, []),
         // What belongs to another rule of this release is ignored, whatever it is.
         (
             #"{"trip":{"rule":"consecutiveFailures","count":7,"share":"no","minimumCalls":[],"#
@@ -138,6 +143,12 @@ import Testing
         ("{\"recovery\":[],\(Self.trip)}", "recovery is a list; expected an object"),
         ("{\"recovery\":{\"jitter\":1.5},\(Self.trip)}", "recovery.jitter is 1.5; allowed: 0.0 to 1.0"),
         ("{\"probes\":{\"limit\":{}},\(Self.trip)}", Self.noInteger("probes.limit", "an object")),
+        ("{\"probes\":{\"growth\":1.5},\(Self.trip)}", Self.noInteger("probes.growth", "1.5")),
+        ("{\"probes\":{\"growth\":0},\(Self.trip)}", "probes.growth is 0; allowed: 1 to 10000"),
+        (
+            "{\"probes\":{\"toleratedShare\":1},\(Self.trip)}",
+            "probes.toleratedShare is 1.0; allowed: 0 or more, below 1"
+        ),
         ("{\"minimumReporters\":10001,\(Self.trip)}", "minimumReporters is 10001; allowed: 1 to 10000"),
         (
             "{\"minimumReporters\":17,\"slow\":{\"thresholdMicroseconds\":1},\(Self.trip)}",

@@ -37,13 +37,13 @@ import Testing
     @Test func writesKnownAndUnknownMembersInOrder() {
         let old = #"""
             { "~": [ ], "Limit" : {"trip": 1}, "trip": {"rule":"failureRate", "share":0.5, "phase":1e0, "a\u0062":0},
-              "slow": {"x":1}, "probes": {"growth":2, "lim":3, "limit":4}, "recovery": {"z":"\ud83d\ude00"},
+              "slow": {"x":1}, "probes": {"grow":2, "growth":3, "lim":3, "limit":4}, "recovery": {"z":"\ud83d\ude00"},
               "minimumReporters": 5 }
             """#
         #expect(
             RulesText.encode(Self.rules, over: Array(old.utf8))
                 == #"{"Limit":{"trip": 1},"minimumReporters":1,"#
-                + #""probes":{"growth":2,"leaseMicroseconds":30000000,"lim":3,"limit":1,"successesToClose":1},"#
+                + #""probes":{"grow":2,"leaseMicroseconds":30000000,"lim":3,"limit":1,"successesToClose":1},"#
                 + #""recovery":{"capMicroseconds":600000000,"jitter":0,"multiplier":1,"timeoutMicroseconds":30000000,"#
                 + #""z":"\ud83d\ude00"},"trip":{"a\u0062":0,"count":7,"phase":1e0,"rule":"consecutiveFailures"},"~":[ ]}"#
         )

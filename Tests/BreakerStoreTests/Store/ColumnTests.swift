@@ -19,7 +19,7 @@ import Testing
         "rules.recovery": {
             $0.rules.recovery = RecoveryRule(timeout: .seconds(7), multiplier: 1.5, cap: .seconds(80), jitter: 0.25)
         },
-        "rules.probes": { $0.rules.probes = ProbeRule(limit: 2, successesToClose: 3, lease: .seconds(9)) },
+        "rules.probes": { $0.rules.probes = ProbeRule(limit: 2, successesToClose: 3, growth: 2, toleratedShare: 0.5) },
         "rules.stored": {
             // As a later release has written it.
             var rules = Rules.defaults
@@ -36,6 +36,10 @@ import Testing
         "since": { $0.since = $0.since.adding(-1) },
         "epoch": { $0.epoch += 1 },
         "forgottenUntil": { $0.forgottenUntil = $0.since },
+        "probeFailures": {
+            $0.state = .halfOpen(successes: 0)
+            $0.probeFailures = 3
+        },
         "tripsInARow": { $0.tripsInARow += 1 },
         "trippedSince": {
             $0.trippedSince = $0.since
@@ -125,6 +129,7 @@ import Testing
         case .state: "state = 'half-open'"
         case .openUntil: "state = 'open', open_until = since"
         case .successes: "state = 'half-open', successes = 2"
+        case .probeFailures: "state = 'half-open', probe_failures = 2"
         case .hold: "hold = 'closed'"
         case .group, .lastError, .holdBy, .holdReason: "\(column.name) = 'else'"
         case .forgottenUntil: "forgotten_until = since"

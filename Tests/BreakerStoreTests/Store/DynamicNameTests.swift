@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import Synchronization
 import Testing
 
 @testable import BreakerStore
@@ -279,5 +280,39 @@ import Testing
         #expect(try await store.circuits().isEmpty)
         try await self.pass(.seconds(61), store)
         #expect(await eventually { (try? store.history(limit: 10_000).count) ?? .max <= 200 })
+    }
+
+    /// Tenants that come, fail and go: neither the file nor the board grows from round to round.
+    @Test func threeRoundsOfFailingTenantsTakeTheRoomOfOne() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let path = directory + "/a.db"
+        let store = try self.store(path, forgetIdleAfter: .seconds(600))
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        var sizes: [(pages: String?, board: Int?)] = []
+        for round in 0..<6 {
+            let tenants = (0..<200).map {
+                CircuitBreaker.Config(
+                    name: "tenant \(round) \($0)", trip: .failureRate(0.5, minimumCalls: 1, within: .seconds(60)),
+                    recovery: .init(timeout: .seconds(60)))
+            }
+            for breaker in try store.breakers(tenants) { await breaker.recordFailure() }
+            #expect(await eventually { (try? store.circuits().count { $0.state.isOpen }) == 200 })
+            // The handles are gone after a minute, the circuits after the pause, and their history after another pause.
+            for _ in 0..<30 where try await !store.history(limit: 1).isEmpty {
+                try await self.pass(.seconds(151), store)
+                #expect(await eventually { !core.isSweeping.load(ordering: .acquiring) })
+            }
+            #expect(try await store.circuits().isEmpty)
+            #expect(try await store.history(limit: 1).isEmpty)
+            for table in ["circuit", "failure", "counters", "duration", "registration", "transition"] {
+                #expect(Foreign.value(path, "SELECT count(*) FROM \(table)") == "0", "\(table)")
+            }
+            sizes.append((Foreign.value(path, "PRAGMA page_count"), Files.read(path + "-board")?.count))
+        }
+        #expect(sizes[1].pages == sizes[5].pages)
+        // The board is swept only where a quarter of it would be free then, and so may grow a few times at first.
+        #expect(sizes[3].board == sizes[5].board, "\(sizes)")
     }
 }

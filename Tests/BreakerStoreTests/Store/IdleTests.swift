@@ -3,7 +3,7 @@ import Testing
 @testable import BreakerStore
 
 @Suite(.timeLimit(.minutes(10))) struct IdleTests {
-    /// Circuits of stores that have gone; those that are open, held or in use stay.
+    /// Circuits of stores that have gone; those that are open before their time, held or in use stay.
     @Test func forgetsWhatNobodyUses() async throws {
         let clock = ManualHostClock()
         var configuration = Stores.configuration()
@@ -12,13 +12,11 @@ import Testing
         let directory = try Files.makeDirectory()
         defer { Files.remove(directory) }
         let first = try CircuitStore(path: directory + "/a.db", configuration: configuration)
-        for name in ["idle", "open", "held"] {
-            _ = try first.breaker(
-                .init(name: name, recoveryTimeout: .seconds(60), maxFailures: 1, rollingWindow: .seconds(60)))
+        for (name, recovery) in [("idle", 60), ("open", 10_000), ("due", 60), ("held", 60)] {
+            let breaker = try first.breaker(
+                .init(name: name, recoveryTimeout: .seconds(recovery), maxFailures: 1, rollingWindow: .seconds(60)))
+            if recovery != 60 || name == "due" { await breaker.recordFailure() }
         }
-        try await first.breaker(
-            .init(name: "open", recoveryTimeout: .seconds(60), maxFailures: 1, rollingWindow: .seconds(60))
-        ).recordFailure()
         try await first.hold("held", .closed)
         first.close()
         let second = try CircuitStore(path: directory + "/a.db", configuration: configuration)
@@ -26,10 +24,20 @@ import Testing
         let used = try second.breaker(.init(name: "used"))
         clock.advance(by: .seconds(3_599))
         second.backend.core?.thread.wake()
-        #expect(try await second.circuits().map(\.name) == ["held", "idle", "open", "used"])
+        #expect(try await second.circuits().map(\.name) == ["due", "held", "idle", "open", "used"])
         clock.advance(by: .seconds(3_600))
         #expect(await eventually { (try? second.circuits().map(\.name)) == ["held", "open", "used"] })
         #expect(try await second.history(of: "idle").first?.kind == .forgotten)
+        let forgotten = try await second.history(of: "due").first
+        #expect(forgotten?.kind == .forgotten)
+        #expect(forgotten?.reason == "unused for longer than forgetIdleAfter, and due")
+        // The time counts from the end of the recovery time, too.
+        clock.advance(by: .seconds(2_900))
+        second.backend.core?.requestMaintenance()
+        #expect(try await second.circuit(named: "open")?.isDue == true)
+        clock.advance(by: .seconds(4_600))
+        second.backend.core?.requestMaintenance()
+        #expect(await eventually { (try? second.circuits().map(\.name)) == ["held", "used"] })
         withExtendedLifetime(used) {}
     }
 }

@@ -26,6 +26,15 @@ import Testing
         ),
         (
             CircuitBreaker.Config(
+                name: "a", probes: ProbeRule(successesToClose: 20, growth: 2, toleratedShare: 0.1)),
+            #"{"minimumReporters":1,"name":"a","#
+                + #""probes":{"growth":2,"leaseMicroseconds":30000000,"limit":1,"successesToClose":20,"#
+                + #""toleratedShare":0.1},"recovery":{"capMicroseconds":600000000,"jitter":0,"#
+                + #""multiplier":1,"timeoutMicroseconds":30000000},"#
+                + #""trip":{"count":5,"rule":"failures","windowMicroseconds":60000000}}"#
+        ),
+        (
+            CircuitBreaker.Config(
                 name: "a", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(10)),
                 slow: SlowCallRule(longerThan: .seconds(2), share: 0.25, minimumCalls: 9), mode: .observing),
             #"{"minimumReporters":1,"mode":"observing","name":"a","#

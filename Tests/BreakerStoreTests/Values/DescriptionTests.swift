@@ -32,6 +32,9 @@ import Testing
             "\(RecoveryRule(multiplier: 2, jitter: 0.1))"
                 == "30 s, × 2.0 for each trip in a row, at most 10 min, jitter 0.1")
         #expect("\(ProbeRule())" == "1 at a time, 1 to close, lease 30 s")
+        #expect(
+            "\(ProbeRule(successesToClose: 20, growth: 2, toleratedShare: 0.07))"
+                == "1 at a time, × 2 after each round, 20 to close, 7 % may fail, lease 30 s")
     }
 
     @Test func statesAndHealthCanBeAskedAndPrinted() {

@@ -118,5 +118,15 @@ extension Call {
         /// Whether this handle may use the file.
         var mayUseFile: Bool
         var facts: Facts
+        /// For how many microseconds the circuit stays open; nil if it is not open.
+        var openTime: Int64? = nil
+        /// The longest time that a provider may ask for.
+        var outageCap: Int64 = .max
+
+        /// Whether the circuit is open until the end of the declared outage, so that there is nothing to commit.
+        func knows(_ outage: Outage?) -> Bool {
+            guard let outage, let openTime else { return false }
+            return min(outage.time ?? 0, self.outageCap) <= openTime.addingSaturating(Circuit.outageTolerance)
+        }
     }
 }

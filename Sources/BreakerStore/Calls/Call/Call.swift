@@ -251,7 +251,8 @@ struct Call: Sendable {
                 admission = closed
                 isReported = decision?.kind == .proceedWithFailures
             }
-        case .open, .heldOpen, .heldClosed, .observe: isReported = false
+        case .open, .observe: isReported = outcome.verdict.outage.map { !refreshed.knows($0) } ?? false
+        case .heldOpen, .heldClosed: isReported = false
         case .probing: isReported = isFailure
         case nil, .unknown:
             if outcome.verdict == .success { admission = Admission(.closed) }

@@ -53,6 +53,7 @@ struct PendingOutcome: Sendable {
         self.needsRefresh =
             isCounted && admission.isOfFile && facts.hasRateRule
             || admission.source == .closedConsecutive && outcome.verdict == .success
+            || outcome.verdict.outage != nil && admission.isOfFile
         if outcome.verdict != .ignored { self.duration = outcome.duration }
         if isCounted {
             self.failure = (call, Self.counting(admission, facts, refreshed))
@@ -95,7 +96,9 @@ struct PendingOutcome: Sendable {
         // The board counts this failure, and no code would read a row of it. An outage is reported in any case, because
         // it trips the circuit at once.
         case (.closed, .failure), (.closedConsecutive, .failure): facts.countsFailures ? .none : .failure
-        case (.closed, .outage), (.closedConsecutive, .outage): .failure
+        // Many calls get the same answer of a provider.
+        case (.closed, .outage), (.closedConsecutive, .outage):
+            refreshed?.knows(verdict.outage) == true ? .none : .failure
         }
     }
 }

@@ -6,6 +6,8 @@ package enum CircuitSelector: Sendable, Hashable {
     case namedIfPresent(String)
     /// All circuits whose names match an SQLite GLOB pattern.
     case pattern(String)
+    /// All circuits of this group.
+    case group(String)
     /// The circuit of this name; if there is none and the text can be a pattern, all circuits that match the text.
     case nameOrPattern(String)
 

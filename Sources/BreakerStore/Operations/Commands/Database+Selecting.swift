@@ -11,7 +11,7 @@ extension Database {
         }
 
         var circuits: [Circuit] = []
-        /// Whether a pattern found at least one circuit.
+        /// Whether a pattern or a group found at least one circuit.
         var isBroad = false
         /// Names that no circuit has, though one must.
         var missing: [String] = []
@@ -34,6 +34,9 @@ extension Database {
             case .pattern(let pattern):
                 found = try self.circuits(matching: pattern)
                 isNamed = false
+            case .group(let group):
+                found = try self.identified(Self.grouped, .text(group))
+                isNamed = false
             case .nameOrPattern(let text):
                 let called = try self.circuits(called: text)
                 isNamed = !called.isEmpty || !CircuitSelector.isPattern(text)
@@ -52,6 +55,7 @@ extension Database {
 
     private static let called: SQL = "SELECT id, name FROM circuit WHERE name = ?1"
     private static let matching: SQL = "SELECT id, name FROM circuit WHERE name GLOB ?1"
+    private static let grouped: SQL = "SELECT id, name FROM circuit WHERE group_name = ?1"
     private static let all: SQL = "SELECT id, name FROM circuit ORDER BY name"
 
     /// The names of all circuits, in order.

@@ -22,10 +22,17 @@ extension CircuitBreaker.Config {
                 ", times \(MetricLines.number(recovery.multiplier)) for each further trip, at most \(recovery.cap.readable)"
         }
         if recovery.jitter > 0 { open += ", plus up to \(Int(recovery.jitter * 100)) %" }
+        if recovery.outageCap != RecoveryRule().outageCap {
+            open += "; a declared outage at most \(recovery.outageCap.readable)"
+        }
         lines.append(open)
-        lines.append(
-            "probes: \(self.probes.limit) at a time, \(self.probes.successesToClose) must succeed, "
-                + "each within \(self.probes.lease.readable)")
+        var probes = "probes: \(self.probes.limit) at a time, "
+        if self.probes.growth > 1 { probes += "times \(self.probes.growth) after each round, " }
+        probes += "\(self.probes.successesToClose) must succeed, "
+        if self.probes.toleratedShare > 0 {
+            probes += "\(CallRate.percent(self.probes.toleratedShare)) of that may fail, "
+        }
+        lines.append(probes + "each within \(self.probes.lease.readable)")
         if self.mode == .observing { lines.append("observing: no call is refused") }
         return lines
     }

@@ -2,8 +2,8 @@ import BreakerStoreJSON
 import BreakerTool
 
 extension Standing {
-    /// The look of the state; a circuit that only observes never looks like one that refuses calls.
-    var look: Look { self.wouldRefuse ? .doubtful : self.word.look }
+    /// The look of the state; a circuit that refuses nothing never looks like one that refuses calls.
+    var look: Look { self.wouldRefuse || self.isDue ? .doubtful : self.word.look }
 }
 
 extension StateWord {

@@ -16,6 +16,12 @@ extension Circuit {
         case .halfOpen: return .halfOpen
         }
     }
+
+    /// Whether the circuit is open, not held, and its recovery time is over: it refuses nobody.
+    func isDue(at now: StoreTime) -> Bool {
+        guard self.hold(at: now) == nil, case .open(let until) = self.state else { return false }
+        return until <= now
+    }
 }
 
 extension CircuitSnapshot.Hold {
@@ -58,5 +64,6 @@ extension CircuitSnapshot {
             totals: CallTotals(stored.totals, stored.durations),
             recent: stored.recent
         )
+        self.recoveryIsOver = circuit.isDue(at: now)
     }
 }

@@ -8,7 +8,7 @@
 enum CircuitColumn: Int32, CaseIterable {
     case id, incarnation, registered
     case group, mode, rules
-    case state, since, epoch, windowGeneration, openUntil, successes, trips, forgottenUntil, lastError
+    case state, since, epoch, windowGeneration, openUntil, successes, probeFailures, trips, forgottenUntil, lastError
     case generationFailed, generationRefused
     case outageSince, outageFailed, outageRefused, tripReason, tripFailed, tripCalls
     case hold, holdSince, holdUntil, holdBy, holdReason
@@ -46,6 +46,7 @@ enum CircuitColumn: Int32, CaseIterable {
         ("window_generation", .state, { .integer($0.circuit.windowGeneration) }),
         ("open_until", .state, { SQLValue($0.circuit.state.until?.microseconds) }),
         ("successes", .state, { .integer($0.circuit.state.successes) }),
+        ("probe_failures", .state, { .integer($0.circuit.failuresOfHalfOpen) }),
         ("trips", .state, { .integer(Int64($0.circuit.tripsInARow)) }),
         ("forgotten_until", .state, { SQLValue($0.circuit.forgottenUntil?.microseconds) }),
         ("last_error", .failure, { SQLValue($0.circuit.lastError) }),
@@ -136,6 +137,16 @@ extension Circuit.State {
     fileprivate var successes: Int64 {
         switch self {
         case .halfOpen(let successes): Int64(successes)
+        case .closed, .open, .unknown: 0
+        }
+    }
+}
+
+extension Circuit {
+    /// 0 in any other state: a circuit of a lost file may have become open beside the machine.
+    fileprivate var failuresOfHalfOpen: Int64 {
+        switch self.state {
+        case .halfOpen: Int64(self.probeFailures)
         case .closed, .open, .unknown: 0
         }
     }

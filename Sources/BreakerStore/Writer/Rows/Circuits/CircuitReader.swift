@@ -39,6 +39,9 @@ struct CircuitReader {
             forgottenUntil: try self.optionalTime(.forgottenUntil),
             tripsInARow: try self.count(.trips, in: Self.naturals, atMost: Self.maxCounted),
             hold: hasUnknownHold ? nil : try self.hold(), lastError: try self.optionalText(.lastError))
+        if case .halfOpen = circuit.state {
+            circuit.probeFailures = try self.count(.probeFailures, in: Self.naturals, atMost: Self.maxCounted)
+        }
         circuit.windowGeneration = try self.integer(.windowGeneration, in: Self.naturals)
         circuit.trippedSince = try self.optionalTime(.outageSince)
         if circuit.trippedSince != nil {

@@ -40,10 +40,10 @@ extension Database {
     /// A limit for rows of which a rule keeps `count`; a rule in the file may have any number.
     private static func maxRows(_ count: Int) -> Int64 { Int64(min(max(count, 0), 1_000_000)) + 1_000 }
 
-    func probes(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Probe] {
+    func probes(of row: CircuitRow) throws(BreakerStoreError) -> [Circuit.Probe] {
         try self.all(
             "SELECT token, worker, since, lease_ends, worker_name, pid FROM probe WHERE circuit = ?1 LIMIT ?2",
-            .integer(circuit), .integer(Self.maxRows(rules.probes.limit))
+            .integer(row.id), .integer(Self.maxRows(row.circuit.probeLimit))
         ) {
             let (name, pid) = ($0.optionalText(4), $0.optionalInteger(5))
             return Circuit.Probe(
@@ -67,13 +67,15 @@ extension Database {
             try self.run("DELETE FROM probe WHERE circuit = ?1", .integer(circuit))
             return
         }
-        for probe in before where !probes.contains(probe) {
+        // Sets: a rule may allow thousands of probes at a time.
+        let (old, new) = (Set(before), Set(probes))
+        for probe in before where !new.contains(probe) {
             try self.run(
                 "DELETE FROM probe WHERE circuit = ?1 AND token = ?2",
                 .integer(circuit), .integer(probe.token)
             )
         }
-        for probe in probes where !before.contains(probe) {
+        for probe in probes where !old.contains(probe) {
             try self.run(
                 """
                 INSERT INTO probe (circuit, token, worker, since, lease_ends, worker_name, pid)

@@ -92,7 +92,7 @@ extension Database {
     private func withProbes(_ row: CircuitRow) throws(BreakerStoreError) -> CircuitRow {
         guard case .halfOpen = row.circuit.state else { return row }
         var row = row
-        row.circuit.probes = try self.probes(of: row.id, under: row.circuit.rules)
+        row.circuit.probes = try self.probes(of: row)
         return row
     }
 

@@ -80,43 +80,54 @@ extension RulesObject {
 
     private static let integer: StaticString = "a whole number of at most 64 bits, without fraction and exponent"
 
-    mutating func count(_ key: StaticString, _ value: inout Int, isRequired: Bool = false) {
+    /// - Parameter omitting: a value that is not written: the default of a member that came after release 0.5.
+    mutating func count(
+        _ key: StaticString, _ value: inout Int, isRequired: Bool = false, omitting: Int? = nil
+    ) {
         // Where an `Int` has fewer bits, a number that does not fit is out of range, too.
         self.member(
-            key, &value, isRequired, Self.integer, read: { $0.integer.map { Int(clamping: $0) } }, write: \.description)
+            key, &value, isRequired, Self.integer, omitting, read: { $0.integer.map { Int(clamping: $0) } },
+            write: \.description)
     }
 
-    mutating func duration(_ key: StaticString, _ value: inout Duration, isRequired: Bool = false) {
+    mutating func duration(
+        _ key: StaticString, _ value: inout Duration, isRequired: Bool = false, omitting: Duration? = nil
+    ) {
         func text(_ duration: Duration) -> String { duration.saturatingMicroseconds.description }
         self.member(
-            key, &value, isRequired, Self.integer, read: { $0.integer.map { Duration(wholeMicroseconds: $0) } },
-            write: text)
+            key, &value, isRequired, Self.integer, omitting,
+            read: { $0.integer.map { Duration(wholeMicroseconds: $0) } }, write: text)
     }
 
-    mutating func number(_ key: StaticString, _ value: inout Double, isRequired: Bool = false) {
+    mutating func number(
+        _ key: StaticString, _ value: inout Double, isRequired: Bool = false, omitting: Double? = nil
+    ) {
         // Like `JSONEncoder`: the fewest digits that are read back as the same number, and no fraction of zero.
         func text(_ number: Double) -> String {
             let text = number.description
             return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
         }
-        self.member(key, &value, isRequired, "a number", read: \.number, write: text)
+        self.member(key, &value, isRequired, "a number", omitting, read: \.number, write: text)
     }
 
     /// The word of a rule that this release knows; nil for a rule of a later release.
     mutating func word(_ key: StaticString, _ value: inout TripRule.Word?) {
         var word = value?.rawValue ?? ""
-        self.member(key, &word, true, "a text", read: { $0.string }, write: { "\"\($0)\"" })
+        self.member(key, &word, true, "a text", nil, read: { $0.string }, write: { "\"\($0)\"" })
         value = TripRule.Word(rawValue: word)
         guard value == nil, self.complaint == nil else { return }
         self.later = "the trip rule \(StoredText.cut(word).quoted)"
     }
 
-    private mutating func member<Value>(
-        _ key: StaticString, _ value: inout Value, _ isRequired: Bool, _ expected: StaticString,
+    private mutating func member<Value: Equatable>(
+        _ key: StaticString, _ value: inout Value, _ isRequired: Bool, _ expected: StaticString, _ omitted: Value?,
         read: (ScannedValue) -> Value?, write: (Value) -> String
     ) {
         let scanned = self.removeMember(key, isRequired: isRequired)
-        if self.isWriting { return self.write(key, write(value)) }
+        if self.isWriting {
+            if value != omitted { self.write(key, write(value)) }
+            return
+        }
         guard let scanned else { return }
         if let read = read(scanned) { value = read } else { self.complain(key, scanned, expected: expected) }
     }

@@ -68,11 +68,15 @@ extension RulesObject {
             $0.number("multiplier", &config.recovery.multiplier)
             $0.duration("capMicroseconds", &config.recovery.cap)
             $0.number("jitter", &config.recovery.jitter)
+            $0.duration(
+                "outageCapMicroseconds", &config.recovery.outageCap, omitting: RecoveryRule.defaultOutageCap)
         }
         self.object("probes") {
             $0.count("limit", &config.probes.limit)
             $0.count("successesToClose", &config.probes.successesToClose)
             $0.duration("leaseMicroseconds", &config.probes.lease)
+            $0.count("growth", &config.probes.growth, omitting: 1)
+            $0.number("toleratedShare", &config.probes.toleratedShare, omitting: 0)
         }
         self.count("minimumReporters", &config.minimumReporters)
     }

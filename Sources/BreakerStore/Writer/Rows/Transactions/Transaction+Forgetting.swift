@@ -55,8 +55,9 @@ extension Transaction {
     /// Forgets the circuits among `ids` that have been idle since `time`.
     func forgetIdle(_ ids: [Int64], since time: StoreTime) throws(BreakerStoreError) {
         for id in ids {
-            guard let name = try self.database.idleCircuit(id, since: time) else { continue }
-            _ = try self.forget(id, name: name, by: nil, reason: "unused for longer than forgetIdleAfter")
+            guard let idle = try self.database.idleCircuit(id, since: time) else { continue }
+            let reason = idle.isClosed ? "unused for longer than forgetIdleAfter" : "unused for longer than forgetIdleAfter, and due"
+            _ = try self.forget(id, name: idle.name, by: nil, reason: reason)
         }
     }
 
@@ -80,20 +81,24 @@ extension Transaction {
 
 extension Database {
     private static let isIdle = """
-        state = 'closed' AND hold IS NULL AND max(since, registered) <= ?2
+        (state = 'closed' OR state = 'open' AND open_until <= ?2) AND hold IS NULL AND max(since, registered) <= ?2
         AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.circuit = circuit.id)
         """
     private static let idleCircuit = SQL(
-        composed: "SELECT name FROM circuit WHERE id = ?1 AND \(isIdle)")
+        composed: "SELECT name, state = 'closed' FROM circuit WHERE id = ?1 AND \(isIdle)")
     private static let idleCircuits = SQL(
         composed: "SELECT id FROM circuit WHERE id > ?1 AND \(isIdle) ORDER BY id LIMIT ?3")
 
-    /// The circuit's name; nil if the circuit is not idle.
-    fileprivate func idleCircuit(_ id: Int64, since time: StoreTime) throws(BreakerStoreError) -> String? {
-        try self.first(Self.idleCircuit, .integer(id), .integer(time.microseconds)) { $0.text(0) }
+    /// A circuit's name, and whether it is closed and not due; nil if the circuit is not idle.
+    fileprivate func idleCircuit(
+        _ id: Int64, since time: StoreTime
+    ) throws(BreakerStoreError) -> (name: String, isClosed: Bool)? {
+        try self.first(Self.idleCircuit, .integer(id), .integer(time.microseconds)) {
+            (name: $0.text(0), isClosed: $0.integer(1) == 1)
+        }
     }
 
-    /// The next row ids of idle circuits, which are closed, not held, and unused since `time`.
+    /// The next row ids of idle circuits, which are closed or due, not held, and unused since `time`.
     func idleCircuits(
         after row: Int64, since time: StoreTime, atMost count: Int
     ) throws(BreakerStoreError) -> [Int64] {
