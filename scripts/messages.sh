@@ -17,13 +17,14 @@ DEFAULTS = ["Sources", "docs/alerts.yml", "docs/dashboard.json", "packaging"]
 SQL = re.compile(
     r"^\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA|BEGIN|COMMIT|WITH|ATTACH|SAVEPOINT|FROM|WHERE|AND|ORDER"
     r"|VALUES|ON CONFLICT|LEFT|JOIN|LISTEN|NOTIFY|SET|LIMIT|GROUP BY|UNION|EXCEPT|RELEASE|ROLLBACK|TRUNCATE|LOCK TABLE"
-    r"|GRANT|EXISTS)\b|coalesce\(|\$\d| = \?\d|\b(IS|NOT) NULL\b|MATERIALIZED|pg_current|\bAND\b|ORDER BY")
+    r"|GRANT|EXISTS)\b|coalesce\(|\$[1-9]| = \?\d|\b(IS|NOT) NULL\b|MATERIALIZED|pg_current|\bAND\b|ORDER BY")
 # Pages and their style, and functions of shells.
 OTHER = re.compile(r"^\s*(<|:root|#compdef|# (bash|fish) completion)")
 
 
 def literals(text):
-    """The string literals of Swift's text: their offsets and contents, also those inside interpolations."""
+    """The string literals of Swift's text, also those inside interpolations: each one's offset, its content, and the
+    content with an empty `\\()` for each interpolation."""
     at = 0
     while at < len(text):
         if text.startswith("//", at):
@@ -32,9 +33,9 @@ def literals(text):
             at = text.find("*/", at) + 2
         elif found := re.compile(r'(#*)("""|")').match(text, at):
             end, parts, inner = body(text, found.end(), found[1], found[2])
-            yield at, "".join(parts)
+            yield at, "".join(parts), "".join("\\()" if part.startswith("\\(") else part for part in parts)
             for place, code in inner:
-                yield from ((place + offset, part) for offset, part in literals(code))
+                yield from ((place + offset, *rest) for offset, *rest in literals(code))
             at = end
         else:
             at += 1
@@ -66,15 +67,16 @@ def body(text, at, hashes, quote):
 
 
 def is_for_people(content):
-    """Several words that are not SQL: a name, a key and a format have one."""
-    words = re.findall(r"[A-Za-z]{2,}", re.sub(r"\\\(.*?\)", "", content))
-    return len(words) > 1 and " " in content.strip() and not SQL.search(content) and not OTHER.match(content)
+    """Several words that are not SQL, of which an interpolation, `\\()`, may be one: a name, a key and a format have
+    one."""
+    words = re.findall(r"[A-Za-z]{2,}", content)
+    return words and len(words) + content.count("\\()") > 1 and " " in content.strip() and not SQL.search(content) and not OTHER.match(content)
 
 
 def of_swift(path):
     text = path.read_text()
-    for offset, content in literals(text):
-        if is_for_people(content):
+    for offset, content, plain in literals(text):
+        if is_for_people(plain):
             content = re.sub(r"\\\n\s*", "", content)
             yield text.count("\n", 0, offset) + 1, re.sub(r"\n\s*", " ⏎ ", content.strip())
 

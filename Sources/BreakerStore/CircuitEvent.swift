@@ -45,7 +45,7 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         public static let probeAllowed = Kind(rawValue: "probeAllowed")
         /// The circuit was removed from the store.
         public static let forgotten = Kind(rawValue: "forgotten")
-        /// The file could not be used, and calls were guarded in memory; the reason says why.
+        /// The file could not be used, so the in-memory fallback decided about calls; the reason says why.
         ///
         /// The event is written when the file is back, just before `restored`; ``CircuitStore/health`` changes at once.
         public static let degraded = Kind(rawValue: "degraded")

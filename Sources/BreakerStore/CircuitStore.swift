@@ -94,7 +94,7 @@ public final class CircuitStore: Sendable {
     ///
     /// A config that differs from the stored config replaces it in every process; state and counts stay. A config that
     /// can't be stored within `busyTimeout` is stored as soon as possible, unless a newer config is registered
-    /// first; until then the handle guards in memory.
+    /// first; until then the handle uses the in-memory fallback.
     ///
     /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread, which waits at
     /// most for `busyTimeout`.
@@ -144,7 +144,7 @@ public final class CircuitStore: Sendable {
             }
             if row.circuit.rules.areAsStored { config = used }
         }
-        circuit.setStored(ConfigBox(config))
+        circuit.adoptStored(ConfigBox(config))
         if isNew { self.readFirst(breaker, core) }
         try calls.validate(for: config)
         return breaker
@@ -213,7 +213,7 @@ public final class CircuitStore: Sendable {
         do throws(BreakerStoreError) {
             try core.register(kept, of: breakers.map(\.circuit), until: self.deadline)
         } catch {
-            // After any other error memory guards until the file is back.
+            // After any other error the in-memory fallback decides until the file is back.
             if error.code == .closed || error.code == .forked { throw error }
         }
         for config in configs { core.setRules(of: config) }
@@ -225,7 +225,7 @@ public final class CircuitStore: Sendable {
         CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
     }
 
-    /// Whether the file or memory guards now; in a child of `fork` memory does, with the error `forked`.
+    /// Whether the file or the in-memory fallback decides; in a child of `fork` the fallback, with the error `forked`.
     public var health: StoreHealth {
         if self.gate.isForked {
             let since = Date(timeIntervalSince1970: Double(ForkRecord.forkedAt))

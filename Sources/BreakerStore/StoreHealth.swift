@@ -11,8 +11,9 @@ public import Foundation
 public enum StoreHealth: Sendable, Equatable, CustomStringConvertible {
     /// Circuits are shared through the file.
     case healthy
-    /// The file has been unusable since this date, and the error says why it can't be used now; memory guards calls,
-    /// and the store tries to bring the file back.
+    /// The file has been unusable since this date, and the error says why it can't be used now.
+    ///
+    /// The in-memory fallback decides about calls, and the store tries to recover.
     case degraded(since: Date, error: BreakerStoreError)
     /// The store was closed.
     case closed

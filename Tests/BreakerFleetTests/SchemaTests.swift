@@ -89,7 +89,7 @@ import Testing
         _ = try a.beat(.init(session: 1, file: "7", place: "here", program: "p"), reading: [])
         let copy = Registers.Link(session: 2, file: "7", place: "there", program: "p")
         let error = #expect(throws: FleetError.self) { try b.beat(copy, reading: []) }
-        #expect(error?.code == .duplicateHost && error?.message.contains("copy of the one of the host 'a'") == true)
+        #expect(error?.code == .duplicateHost && error?.message.contains("a copy of that of host 'a'") == true)
         #expect(try b.hosts().map(\.name) == ["a"])
         // Once the original is gone, the copy is the file.
         try a.connection.run("UPDATE fleet.link SET beat = beat - 5000000")

@@ -22,8 +22,8 @@ import Testing
         .missingDirectory: ": no such file\n",
         .directory: ": it is a directory\n",
         .empty: ": it holds no store yet\n",
-        .text: ": it is not an SQLite database, not a store of circuits\n",
-        .stranger: ": it is the database of another program, not a store of circuits\n",
+        .text: ": it is not an SQLite database, so not a store of circuits\n",
+        .stranger: ": it is the database of another program, so not a store of circuits\n",
         .newerMajor: ": the file has schema 4.0, this program knows up to 3.x\n",
     ]
 

@@ -76,8 +76,8 @@ import Testing
         let refused = shop.inspect("set-aside", on: console)
         #expect(refused.code == .declined)
         #expect(
-            refused.talk == "'\(shop.path)': it is not an SQLite database, not a store of circuits\n"
-                + "Nothing in it shows that it was a store. Is the path right? Move it away? [y/N] "
+            refused.talk == "'\(shop.path)': it is not an SQLite database, so not a store of circuits\n"
+                + "Nothing in it looks like a store: check the path. Move it away? [y/N] "
                 + "nothing was changed\n")
         let unasked = shop.inspect("set-aside")
         #expect(unasked.code == .usage)

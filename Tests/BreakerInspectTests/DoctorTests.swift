@@ -85,7 +85,7 @@ import Testing
         (
             "INSERT INTO probe SELECT id, 1, 4294967296, NULL, NULL, since, since + 9 FROM circuit WHERE name = 'b open'",
             "probes",
-            "wrong: their workers have ended: probes of b open"
+            "wrong: workers ended during probes of b open"
         ),
         (
             "INSERT INTO worker VALUES (4294967299, 'shop', 7, NULL, 0)", "workers",
@@ -130,7 +130,7 @@ import Testing
         let (code, unwell) = self.examine(here.store, here.clock)
         #expect(code == .failed)
         #expect(unwell["workers"]?.contains("breaker-worker[\(worker.pid)]") == true, "\(unwell)")
-        #expect(unwell["probes"]?.contains("their workers have ended: probes of payments") == true)
+        #expect(unwell["probes"]?.contains("workers ended during probes of payments") == true)
     }
 
     @Test(.ownDirectory) func findsAClockThatWasSteppedAndAnotherHost() async throws {

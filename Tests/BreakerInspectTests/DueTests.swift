@@ -38,7 +38,7 @@ import Testing
         let shop = try self.shop()
         let shown = shop.inspect("show", "late").output
         #expect(shown.contains("state     due, open since "))
-        #expect(shown.contains("its recovery time is over: no call is refused, and the next one is a probe"))
+        #expect(shown.contains("the recovery time is over: no call is refused, and the next one is a probe"))
         let path = shop.directory.appendingPathComponent("report.html").path
         #expect(shop.inspect("report", path).code == .done)
         let page = try String(contentsOfFile: path, encoding: .utf8)

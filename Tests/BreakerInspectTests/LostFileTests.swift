@@ -30,7 +30,8 @@ import Testing
         let text = doctor.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             .joined(separator: " ")
         #expect(text.contains("in place of a removed file. 2 holds and "), "\(text)")
-        #expect(text.contains("were restored by live workers; the history is gone -> check the circuits"), "\(text)")
+        let advice = "-> 'breaker-inspect list' shows the holds"
+        #expect(text.contains("were restored by live workers; the history is gone \(advice)"), "\(text)")
 
         let show = shop.inspect("show", "d held open").output
         #expect(show.contains("in place of a removed file: see 'breaker-inspect doctor'"), "\(show)")

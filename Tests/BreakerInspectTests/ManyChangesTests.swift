@@ -132,7 +132,7 @@ import Darwin
         #expect(code == .failed)
         let said = try #require(
             talk.firstMatch(
-                of: /cannot forget: circuit '.*' is registered by .*; it came to (\d+) of 1500 circuits\nhint: stop/))
+                of: /cannot forget: circuit '.*' is registered by .*; reached (\d+) of 1500 circuits\nhint: stop/))
         let count = try #require(Int(said.1))
         #expect(output.split(separator: "\n").count == count)
         #expect(try store.circuits().count == 1_501 - count)

@@ -7,7 +7,7 @@ import Testing
 
 /// What the doctor says where there is no store.
 @Suite(.timeLimit(.minutes(10))) struct MissingFileTests {
-    private static let advice = "set BREAKER_STORE or give --store to the path that the services use"
+    private static let advice = "name the services' path in --store or BREAKER_STORE"
 
     static let cases: [(line: String, code: Int32, told: [String])] = [
         (
@@ -22,7 +22,8 @@ import Testing
             "\"$0\" doctor --store $D/no/where/shop.db", 1,
             [
                 "file       wrong  there is no '$D/no/where/shop.db', which --store names\n",
-                "directory  wrong  there is no '$D/no/where'; the path exists up to '$D'\n", "-> create it, owned by",
+                "directory  wrong  there is no '$D/no/where'; the path exists up to '$D'\n",
+                "-> no service makes it: create it",
                 "\n2 things are wrong\n",
             ]
         ),

@@ -6,7 +6,7 @@ import Testing
 
 /// `reset` and `hold` ask before they end the hold of another operator; "ann" runs the tool.
 @Suite struct OtherHoldsTests {
-    private static let line = "mail is held open by bob since 3 d: INC-1: double charges, do not open\n"
+    private static let line = "mail is held open by bob for 3 d: INC-1: double charges, do not open\n"
 
     private func shop() throws -> Shop {
         let clock = ManualHostClock()
@@ -44,7 +44,7 @@ import Testing
         let shop = try self.shop()
         let (code, output, talk) = shop.inspect(arguments: verb.words)
         #expect(code == .usage && output.isEmpty)
-        let held = "mail is held open by bob since 3 d: INC-1: double charges, do not open; "
+        let held = "mail is held open by bob for 3 d: INC-1: double charges, do not open; "
         #expect(talk.hasPrefix("breaker-inspect: \(held)"))
         #expect(talk.contains("needs confirmation, and there is no terminal to ask on\nhint: give --yes"), "\(talk)")
         #expect(try shop.store.circuit(named: "mail")?.hold?.by == "bob")
@@ -63,7 +63,7 @@ import Testing
         #expect(event.by == "ann" && event.subject == "bob" && event.reason == "fixed")
         #expect(shop.inspect("history", "mail", "--json").output.contains(#""reason":"fixed","subject":"bob""#))
         let word = verb.words[0] == "reset" ? "ended" : "replaced"
-        #expect(shop.inspect("history", "mail").output.contains("ann  fixed; it \(word) a hold by bob\n"))
+        #expect(shop.inspect("history", "mail").output.contains("ann  fixed; \(word) bob's hold\n"))
     }
 
     @Test func onesOwnAreNotAskedAbout() throws {
@@ -79,7 +79,7 @@ import Testing
         #expect(shop.inspect("hold", "open", "mail").code == .done)
         // Nobody knows whose it is.
         try shop.store.hold("mail", .open)
-        #expect(shop.inspect("reset", "mail").talk.contains("mail is held open by an unknown operator since 0 s; "))
+        #expect(shop.inspect("reset", "mail").talk.contains("mail is held open by an unknown operator for 0 s; "))
     }
 
     /// `release` is meant for just that.
@@ -109,7 +109,7 @@ import Testing
                 This would reset 2 circuits:
                   mail      held-open -> closed
                   payments  held-closed -> closed
-                \(Self.line)payments is held closed by carl since 0 s
+                \(Self.line)payments is held closed by carl for 0 s
                 A reset ends these holds. Go on with 2 circuits? [y/N] nothing was changed
 
                 """, "\(talk)")

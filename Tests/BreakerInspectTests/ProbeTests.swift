@@ -41,7 +41,7 @@ import Testing
         let (code, output, talk) = shop.inspect("probe", name)
         #expect(code == .done)
         #expect(output.isEmpty)
-        #expect(talk == "nothing there is open before its time\n")
+        #expect(talk == "nothing there waits for its probe\n")
         try shop.store.probe(name)
         #expect(try shop.store.history().count == before)
         permit.discard()

@@ -27,7 +27,8 @@ import Testing
         #expect(refused.code == .declined)
         #expect(
             refused.talk == "'\(shop.path)': the file is not used: the table 'event' is not as this library makes it\n"
-                + "Its circuits, holds and history go with it. Move it away? [y/N] nothing was changed\n")
+                + "Its history goes with it, and each hold and open state that no running service knows. "
+                + "Move it away? [y/N] nothing was changed\n")
         let dry = shop.inspect("set-aside", "--dry-run")
         #expect(dry.code == .done)
         #expect(dry.talk.hasSuffix("dry run: nothing was changed\n"))

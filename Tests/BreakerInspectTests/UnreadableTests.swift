@@ -28,7 +28,7 @@ import Testing
     private func says(_ name: String) -> String {
         let says = "breaker-inspect: the row of circuit '\(name)' can't be read\nhint: "
         if self.isNoText(name) { return says + "'breaker-inspect forget \(name)' deletes the row\n" }
-        return says + "the next call of a service replaces it, and so does 'breaker-inspect reset \(name)'; "
+        return says + "the next call of its service or 'breaker-inspect reset \(name)' replaces it, without its hold; "
             + "'breaker-inspect forget \(name)' deletes it\n"
     }
 
@@ -74,8 +74,8 @@ import Testing
         #expect(dry.output.split(separator: "\n").count == (isNoText ? 3 : 4))
         #expect(dry.output.contains("unreadable -> held-open") != isNoText)
         let held = """
-            d held open is held open by bob since 0 s: moving
-            e held closed is held closed by bob since 0 s
+            d held open is held open by bob for 0 s: moving
+            e held closed is held closed by bob for 0 s
 
             """
         #expect(dry.talk == held + "dry run: nothing was changed\n" + (isNoText ? self.says(name) : ""))

@@ -45,7 +45,7 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
             switch request {
             case .trip(_, let openFor, let reason):
                 "trips on all hosts for \(Duration.microseconds(openFor).readable): \(reason.escaped)"
-            case .elect: "may probe here"
+            case .elect: "is probed here"
             case .verdict(_, .closed, _): "is closed on all hosts: the probe here succeeded"
             case .verdict(_, .open(let left), _):
                 "stays open on all hosts for \(Duration.microseconds(left).readable): the probe here failed"
@@ -63,7 +63,7 @@ extension OperatorCommand {
     fileprivate var inWords: String {
         switch (self.kind, self.hold) {
         case (.reset, _): "reset"
-        case (.probe, _): "let probe"
+        case (.probe, _): "probed"
         case (.hold, nil): "released"
         case (.hold, let state?):
             "held \(state.rawValue)" + (self.left.map { " for \(Duration.microseconds($0).readable)" } ?? "")

@@ -32,7 +32,7 @@ extension LinkedCircuits.Trouble {
         let more = others == 0 ? "" : " and \(others) more \(others == 1 ? "command" : "commands")"
         self.init(
             text: "does not send the \(what) of \(circuit.quoted)\(who)\(more), dated more than a year after the "
-                + "server's time; if the server's clock is right, give a new command",
+                + "server's time; correct the server's clock, or if it is right, repeat the command",
             code: .unavailable)
     }
 }

@@ -11,7 +11,8 @@ extension CircuitBreaker {
         case .decisive(let epoch):
             // The call may have waited so long for the counting thread that the circuit has tripped and recovered.
             guard self.refreshAndCheckEpoch(epoch) else { return self.countAndCheck(call, .total) }
-            // Commits of other processes may have made `update` reject what was read.
+            // `SharedCircuit.update` rejects a reading if another process has committed since. If it rejects three, the
+            // call counts in totals only.
             for _ in 0..<3 where self.circuit.counts.epoch != epoch { self.readDecision() }
             let counted = self.core.count(
                 call, of: self.circuit, .file(epoch: epoch), isCurrent: { self.validDecision?.epoch == epoch })

@@ -37,6 +37,7 @@ extension CircuitBreaker {
                     thrown = error
                 }
                 input = self.ended(admission, thrown, judge, since: watch)
+            // Never reached: without a task there is no time limit.
             case .awaitOperation: input = .operationEnded(elapsed: .zero)
             case .sleep(let delay):
                 self.core.clock.block(for: delay)
@@ -80,6 +81,7 @@ extension CircuitBreaker {
                     isInTime
                     ? self.ended(admission, thrown, judge, since: watch)
                     : .operationEnded(elapsed: self.elapsed(since: watch))
+            // Never reached: `run(_:within:_:)` has got this step, and has waited.
             case .awaitOperation: input = .operationEnded(elapsed: .zero)
             case .sleep(let delay):
                 do {
@@ -204,7 +206,8 @@ extension CircuitBreaker {
 
     private func make(_ change: Call.Change) -> Call.Input {
         do throws(BreakerStoreError) {
-            return try self.core.commit(until: self.store.deadline, unclaimed: self.releaseLateProbe, self.work(change))
+            return try self.core.commit(
+                until: self.store.deadline, undoIfUnclaimed: self.releaseLateProbe, self.work(change))
         } catch {
             return .notCommitted
         }
@@ -213,7 +216,7 @@ extension CircuitBreaker {
     private func make(_ change: Call.Change) async -> Call.Input {
         do throws(BreakerStoreError) {
             return try await self.core.commit(
-                until: self.store.deadline, unclaimed: self.releaseLateProbe, self.work(change))
+                until: self.store.deadline, undoIfUnclaimed: self.releaseLateProbe, self.work(change))
         } catch {
             return .notCommitted
         }
@@ -261,6 +264,8 @@ extension Call.Input {
         uptime: (StoreTime) -> Int64
     ) {
         switch decision {
+        // The decision does not say whether there are failures to forget: as `closedConsecutive`, under any rule, a
+        // success reads the circuit, and is reported only if there are some.
         case .proceed(let epoch):
             self = .admitted(Admission(isInMemory ? .closedInMemory : .closedConsecutive, epoch: epoch))
         case .probe(let token, let epoch):

@@ -91,7 +91,7 @@ extension CircuitBreaker {
 
     /// Applies an operator's command that could not be committed to the in-memory fallback.
     ///
-    /// For a closed store, or in a child of `fork`, nothing else would end a hold without an end.
+    /// For a closed store, and in a child of `fork`, no commit will ever succeed: a release must work here.
     func commandFailed(_ command: (inout Circuit, StoreTime) -> Void) {
         guard !self.mayUseFile || self.core.isDegraded else { return }
         let now = self.core.clock.now

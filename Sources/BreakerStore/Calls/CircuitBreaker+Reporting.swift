@@ -56,14 +56,14 @@ extension CircuitBreaker {
             at: self.core.clock.now,
             error: self.text(of: outcome),
             outage: outcome.verdict.outage,
-            lostFiles: self.core.outbox.lostFiles
+            lostFiles: self.core.outbox.replacedFiles
         )
     }
 
     /// Records a committed failure for the in-memory fallback.
     ///
-    /// With `readsFirst`, first reads the circuit after a commit that may have changed its state or registered it
-    /// again, so that the counts follow.
+    /// With `readsFirst`, first reads the circuit after a commit that may have begun a new window or registered it
+    /// again, so that the counts follow. A failure of an admitted call can only trip the circuit: the next call reads.
     func applyCommitted(_ report: OutcomeReport, readsFirst: Bool) {
         switch report {
         case .probeEnded: if readsFirst { self.readDecision() }

@@ -14,8 +14,9 @@ extension CircuitBreaker {
             if let duration = pending.duration { self.circuit.counts.durations.add(duration) }
             if let lane = pending.lane { self.circuit.counts.lanes.add(lane) }
             return .settled(self.makeReport(pending), self.errorText(of: pending))
-        case .applyReport(let report, let isCommitted, let readsFirst):
-            if isCommitted { self.applyCommitted(report, readsFirst: readsFirst) } else { self.countInMemory(report) }
+        case .applyReport(let report, .committed): self.applyCommitted(report, readsFirst: true)
+        case .applyReport(let report, .committedForOthers): self.applyCommitted(report, readsFirst: false)
+        case .applyReport(let report, .notCommitted): self.countInMemory(report)
         case .tripFallback(let reached, let pending): self.tripFallback(reached, pending)
         case .publish(let result, let duration):
             self.publish(result, duration)
@@ -61,8 +62,10 @@ extension CircuitBreaker {
 
     private func refresh(_ admission: Admission) -> Call.Input {
         // For a success without an admission, this must be read before the commit: the commit may close the circuit,
-        // and a probe's success must not count in the new window.
+        // and a probe's success must not count in the new window. In a degraded store nothing is read for it, because
+        // the in-memory fallback decides about it; a call that the file let through must still know its epoch.
         let decision = self.validDecision ?? (admission.isOfFile || !self.core.isDegraded ? self.readDecision() : nil)
+        // Facts about the circuit alone: the call itself knows whether it was slow.
         var refreshed = Call.Refreshed(decision: decision, mayUseFile: self.mayUseFile, facts: self.facts(.success))
         switch decision?.kind {
         case .open, .observe:
@@ -86,7 +89,7 @@ extension CircuitBreaker {
         let hasRateRule = counts.shortestWindow != nil
         return Call.Facts(
             isSlow: outcome.duration.map { counts.isSlow($0) } ?? false, hasRateRule: hasRateRule,
-            countsFailures: hasRateRule && counts.countsFailures)
+            hasFailureRateRule: hasRateRule && counts.hasFailureRateRule)
     }
 
     // MARK: - Beginning

@@ -30,10 +30,14 @@ struct Outage: Hashable, Sendable {
 /// Calls through a closed circuit.
 extension Circuit {
     enum ReportAction: Hashable, Sendable {
-        /// The report was late, or had been applied before: nothing changed.
+        /// The report was late, or had been applied before: it changed nothing.
+        ///
+        /// The slot of an expired probe is freed all the same, and its expiry recorded.
         case stale
-        /// There was nothing to change.
+        /// The report changed no state and no count; the slot of a released probe is free.
         case unchanged
+        /// The circuit stays as it is: the report counts, or the counted calls reach no rate, or too few workers
+        /// report.
         case counted
         /// The circuit stays open for longer.
         case extended
@@ -70,7 +74,7 @@ extension Circuit {
         if let error = report.error { self.lastError = error }
         let start = self.startOfCounting(at: moment.now)
         if let start, self.failureCount.hasExpired { self.change(.dropBefore(start)) }
-        let isLate = [start, self.failureCount.start].contains { $0.map { failure.at < $0 } ?? false }
+        let isLate = [start, self.failureCount.droppedBefore].contains { $0.map { failure.at < $0 } ?? false }
         if !isLate, self.rules.keepsFailures {
             self.change(.insert(failure))
             self.failureCount.add(failure)
@@ -84,6 +88,8 @@ extension Circuit {
             let reporters = Reporters(
                 kept.newestOfEachWorker() + new, minimum: self.rules.minimumReporters, isAlive)
             guard reporters.count >= self.rules.minimumReporters else {
+                // Without the trip the rows would grow without end: only as many as the threshold stay, and the newest
+                // of each reporter.
                 let excess = max(0, self.failureCount.count - max(0, self.rules.threshold))
                 let oldest = (kept.oldest(excess) + new).sorted().prefix(excess)
                 for old in oldest where !reporters.needs(old) { self.change(.drop(old)) }

@@ -64,7 +64,7 @@ extension Circuit {
     /// gets no event: hosts take turns at probing, and no operator asked for this turn.
     mutating func probeOrdered(at now: StoreTime) -> Bool {
         guard self.hold(at: now) == nil, case .open(let until) = self.state else { return false }
-        if now < until { self.enter(.open(until: now), at: self.since, epochAt: now) }
+        if now < until { self.enter(.open(until: now), since: self.since, epochAt: now) }
         return true
     }
 

@@ -18,7 +18,7 @@ extension Circuit {
         let from = self.word
         let replaced = self.hold
         switch self.state {
-        case .closed, .open, .unknown: self.enter(self.state, at: self.since, epochAt: now)
+        case .closed, .open, .unknown: self.enter(self.state, since: self.since, epochAt: now)
         case .halfOpen: self.enter(.open(until: now), at: now)
         }
         self.hold = Hold(state: state, since: now, until: duration.map(now.adding), by: who, reason: reason)
@@ -31,7 +31,7 @@ extension Circuit {
         guard let hold = self.hold else { return false }
         let from = self.word
         self.hold = nil
-        self.enter(self.state, at: self.since, epochAt: now)
+        self.enter(self.state, since: self.since, epochAt: now)
         self.record(.released, from: from, reason: reason, subject: hold.by)
         return true
     }
@@ -44,7 +44,7 @@ extension Circuit {
         self.endHoldIfOver(at: now)
         guard self.hold == nil, case .open(let until) = self.state, now < until else { return false }
         let from = self.word
-        self.enter(.open(until: now), at: self.since, epochAt: now)
+        self.enter(.open(until: now), since: self.since, epochAt: now)
         self.record(.probeAllowed, from: from, reason: reason)
         return true
     }
@@ -68,7 +68,7 @@ extension Circuit {
     }
 
     /// Begins a new epoch of a state that began at `since`.
-    mutating func enter(_ state: State, at since: StoreTime, epochAt now: StoreTime) {
+    mutating func enter(_ state: State, since: StoreTime, epochAt now: StoreTime) {
         self.enter(state, at: now)
         self.since = since
     }

@@ -1,8 +1,9 @@
 /// The state machine of a circuit, without a clock and a database.
 ///
-/// Time, tokens, random numbers and the live workers are arguments. Each event is a mutating function that returns its
-/// effect. The values come from rows that other processes wrote, perhaps with other releases: for an unexpected value a
-/// function returns `stale`, and never traps.
+/// Time, tokens, random numbers and the live workers are arguments. Each event is a mutating function, named in the
+/// past tense (`callFailed`, `released`, `probesAllowed`), that returns its effect. The values come from rows that
+/// other processes wrote, perhaps with other releases: for an unexpected value a function returns `stale`, and never
+/// traps.
 struct Circuit: Equatable, Sendable {
     enum State: Hashable, Sendable {
         /// Calls go through; enough failures lead to `open`.

@@ -5,8 +5,9 @@ struct FailureCount: Hashable, Sendable {
     var oldest: StoreTime?
     /// Whether any kept failure is too old to count.
     var hasExpired = false
-    /// Failures before this instant never count, under any rule; nil if no such failures are kept.
-    var start: StoreTime?
+    /// `dropBefore` has dropped the failures before this instant, but their rows may not be deleted yet; nil if no such
+    /// rows wait.
+    var droppedBefore: StoreTime?
 
     static let none = FailureCount()
 

@@ -6,8 +6,8 @@ struct FailureList: Hashable, Sendable, KnownFailures {
 
     init(_ failures: [Circuit.Failure] = []) { self.failures = failures }
 
-    /// How many failures count for a circuit at `now`; the questions below are about these.
-    mutating func failureCount(for circuit: Circuit, at now: StoreTime) -> FailureCount {
+    /// Counts the failures that count for a circuit at `now`; the questions below are about these from then on.
+    mutating func recount(for circuit: Circuit, at now: StoreTime) -> FailureCount {
         self.start = circuit.startOfCounting(at: now)
         let counting = self.counting
         return FailureCount(

@@ -17,10 +17,10 @@ struct CircuitInMemory: Sendable {
         _ event: (inout Circuit, FailureList) -> Result
     ) -> Result {
         if let rules { self.circuit.rules = rules }
-        self.circuit.failureCount = self.failures.failureCount(for: self.circuit, at: now)
+        self.circuit.failureCount = self.failures.recount(for: self.circuit, at: now)
         let result = event(&self.circuit, self.failures)
         for change in self.circuit.drainFailureChanges() { self.failures.apply(change) }
-        self.circuit.failureCount = self.failures.failureCount(for: self.circuit, at: now)
+        self.circuit.failureCount = self.failures.recount(for: self.circuit, at: now)
         return result
     }
 }

@@ -31,7 +31,8 @@ final class InMemoryFallback: Sendable {
         self.state.withLock { boxed in
             var state: State
             var known = boxed?.value
-            // The first reading of a closed circuit adds nothing to the rules: the failures so far still count.
+            // If the first reading shows a closed circuit without a hold, there is no state to begin again with: the
+            // circuit goes on with its failures, and takes only the rules.
             if known?.read == nil, read?.isUnusual == false { known?.read = read }
             if let known, known.isUpToDate(with: read) {
                 state = known

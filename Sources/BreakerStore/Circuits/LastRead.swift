@@ -53,6 +53,8 @@ extension SharedCircuit {
         func hasConfig(of other: LastRead) -> Bool { self.rules == other.rules && self.group == other.group }
 
         /// The circuit, without its probes.
+        ///
+        /// A closed circuit without a hold is made up from the rules and the epoch: its other values are not kept.
         var circuit: Circuit {
             self.unusual?.value
                 ?? Circuit(rules: self.rules, state: .closed, since: StoreTime(microseconds: 0), epoch: self.epoch)

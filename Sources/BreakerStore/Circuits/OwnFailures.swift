@@ -6,7 +6,8 @@ struct OwnFailures: Sendable {
     private var epoch: Int64 = 0
     private var failures: [Circuit.Failure] = []
 
-    /// - Parameter threshold: the number of failures that trips the circuit; no more are kept.
+    /// - Parameter threshold: the number of failures that trips the circuit. As many of the newest are kept, `maxKept`
+    ///   at most; until the older ones are removed, all at once, up to twice as many.
     mutating func add(_ failure: Circuit.Failure, inEpoch epoch: Int64, threshold: Int) {
         guard epoch >= self.epoch else { return }
         if epoch > self.epoch { (self.epoch, self.failures) = (epoch, []) }

@@ -24,7 +24,8 @@ final class SharedCircuit: Sendable {
         var registered: ConfigBox
         /// Whether the file has the registered config.
         var isStored = false
-        /// The config with which this process registers the circuit if the file is replaced.
+        /// The config in force, as far as this process knows: with it the circuit is registered if the file is
+        /// replaced.
         var inForce: ConfigBox
         var unstored: Unstored?
         var lastRead: LastRead?
@@ -87,7 +88,7 @@ final class SharedCircuit: Sendable {
     }
 
     /// Records that the file has the config, unless this process has registered a newer config since.
-    func setStoredConfig(_ config: CircuitBreaker.Config) {
+    func confirmStored(_ config: CircuitBreaker.Config) {
         self.known.change { known in
             guard known.registered.config == config else { return }
             known.isStored = true
@@ -96,7 +97,7 @@ final class SharedCircuit: Sendable {
     }
 
     /// Adopts the config that the file has, unless this process has a newer config to store.
-    func setStored(_ config: ConfigBox) {
+    func adoptStored(_ config: ConfigBox) {
         self.known.change { known in
             guard known.unstored == nil else { return }
             if known.registered.config != config.config { known.registered = config }
@@ -168,7 +169,9 @@ final class SharedCircuit: Sendable {
     ///   wait for the lock, and so overwrites this reading.
     /// - Returns: the config in force if it has changed since the last reading, and whether the circuit is another one
     ///   of the same name.
-    func update(_ read: LastRead, if isCurrent: () -> Bool) -> (newConfig: CircuitBreaker.Config?, isAnother: Bool) {
+    func update(
+        _ read: LastRead, if isCurrent: () -> Bool
+    ) -> (newConfig: CircuitBreaker.Config?, isAnotherCircuit: Bool) {
         let before = self.lastRead
         // The epoch of the counts is compared, too: without a header to compare, an older reading may have been applied
         // there after a newer one.
@@ -187,6 +190,7 @@ final class SharedCircuit: Sendable {
             return (nil, false)
         }
         self.known.change { known in
+            // The first reading is applied in any case: a newer one would have come first.
             guard known.lastRead == nil || isCurrent() else { return }
             // Another circuit, or one of another file: its epochs are not comparable.
             if let last = known.lastRead, last.incarnation != read.incarnation { known.ownFailures = OwnFailures() }
@@ -198,7 +202,7 @@ final class SharedCircuit: Sendable {
 
     var lastReadUptime: Int64 { self.readAt.load(ordering: .relaxed) }
 
-    func setLastRead(at uptime: Int64) { self.readAt.store(uptime, ordering: .relaxed) }
+    func setLastReadUptime(_ uptime: Int64) { self.readAt.store(uptime, ordering: .relaxed) }
 
     // MARK: - The in-memory fallback
 

@@ -13,7 +13,7 @@ final class UsedCircuits: Sendable {
         /// Nil if circuits were added or dropped since the list was made.
         var list: [SharedCircuit]?
         /// The circuits with a failure-rate or slow-call rule; nil if the list may be out of date.
-        var withFailureRateRules: [SharedCircuit]?
+        var withRateRules: [SharedCircuit]?
         /// Whether there may be configs that are not stored in the file.
         var hasUnstored = false
         /// Circuits that this process has dropped, and that are still registered in the file.
@@ -30,7 +30,7 @@ final class UsedCircuits: Sendable {
         subscript(name: CircuitName) -> SharedCircuit? {
             get { self.circuits[name] }
             set {
-                if (newValue ?? self.circuits[name])?.counts.shortestWindow != nil { self.withFailureRateRules = nil }
+                if (newValue ?? self.circuits[name])?.counts.shortestWindow != nil { self.withRateRules = nil }
                 self.circuits[name] = newValue
                 self.list = nil
             }
@@ -61,16 +61,16 @@ final class UsedCircuits: Sendable {
 
     var all: [SharedCircuit] { self.state.withLock { $0.all } }
 
-    var withFailureRateRules: [SharedCircuit] {
+    var withRateRules: [SharedCircuit] {
         self.state.withLock { state in
-            let circuits = state.withFailureRateRules ?? state.all.filter { $0.counts.shortestWindow != nil }
-            state.withFailureRateRules = circuits
+            let circuits = state.withRateRules ?? state.all.filter { $0.counts.shortestWindow != nil }
+            state.withRateRules = circuits
             return circuits
         }
     }
 
     /// Called when rules may have changed: other circuits may have a failure-rate rule now.
-    func resetFailureRateCircuits() { self.state.withLock { $0.withFailureRateRules = nil } }
+    func resetRateCircuits() { self.state.withLock { $0.withRateRules = nil } }
 
     /// The configs in force, with which the circuits are registered in a new file.
     var inForce: [CircuitName: CircuitBreaker.Config] { self.state.withLock { $0.circuits }.mapValues(\.configInForce) }

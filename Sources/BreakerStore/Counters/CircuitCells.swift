@@ -36,7 +36,7 @@ final class CircuitCells: Sendable {
 
     /// Finds the circuit's cells on the board, or allocates them; throws if the board is lost or can't get room.
     init(
-        ofID id: Int64, incarnation: Int64, _ rules: CountingRules, on board: Board, making room: Board.Room
+        ofID id: Int64, incarnation: Int64, _ rules: CountingRules, on board: Board, making room: Board.RoomMaking
     ) throws(BreakerStoreError) {
         let key = CellKey(incarnation: incarnation, id: id)
         self.rules = rules
@@ -48,11 +48,11 @@ final class CircuitCells: Sendable {
         var windows: [Window] = []
         for window in rules.windows {
             let (subject, ticks) = (window.subject, window.ticks)
-            let key = CellKey(incarnation: incarnation, subject, ticks)
-            let ring = try board.cell(.ring, key, making: room).from(CellKey.words)
+            let windowKey = CellKey(incarnation: incarnation, subject, ticks)
+            let ring = try board.cell(.ring, windowKey, making: room).from(CellKey.words)
             let workers =
                 rules.needsReporters
-                ? try board.cell(.reporters, key, making: room).from(CellKey.words) : nil
+                ? try board.cell(.reporters, windowKey, making: room).from(CellKey.words) : nil
             windows.append(
                 Window(
                     subject: subject, ring: Ring(words: ring, ticks: ticks),
@@ -99,6 +99,8 @@ final class CircuitCells: Sendable {
     }
 
     /// Whether the totals still belong to this circuit; checked before each addition.
+    ///
+    /// The totals stand for all cells: `Board.free` frees them before the others.
     ///
     /// An ABA problem remains: if a thread is stopped just after this check, and before it goes on the circuit is
     /// forgotten and its cell allocated to another circuit, the thread's addition counts for that other circuit.
@@ -224,7 +226,7 @@ final class CircuitCells: Sendable {
     /// The text of the last failure that any worker has counted, and the uptime then.
     var lastError: (text: String, uptime: Int64)? { self.touching { self.hasItsCells ? self.error?.last : nil } }
 
-    /// The failed calls plus the slow calls; the number only rises.
+    /// The failed calls plus the slow calls, so a slow failure counts twice; the number only rises.
     var bad: UInt64 { self.touching { self.totalsCell.bad } }
 
     // MARK: - Saving private cells

@@ -119,23 +119,23 @@ extension CircuitCounts {
         let isOfFallback = if case .fallback = origin { true } else { false }
         let deciding = isOfFallback ? pair.own : pair.deciding
         var current = Current()
-        var isLate = false
+        var countsInTotalsOnly = false
         var rejected: [WindowSubject] = []
         var sums = CircuitCells.Sums()
         self.whileNothingIsPublished {
             current = self.publishLanes(to: pair, at: uptime)
-            isLate = self.isLate(origin, current)
-            if !isLate {
+            countsInTotalsOnly = self.countsInTotalsOnly(origin, current)
+            if !countsInTotalsOnly {
                 rejected =
                     pair.board?.addToWindows(call, by: worker, inGeneration: current.windowGeneration, at: uptime) ?? []
                 _ = pair.own?.addToWindows(call, by: worker, inGeneration: current.ownGeneration, at: uptime)
             }
             self.addToTotals(call, in: pair)
-            if !isLate, let deciding {
+            if !countsInTotalsOnly, let deciding {
                 sums = deciding.sums(inGeneration: current.windowGeneration(of: deciding), at: uptime)
             }
         }
-        guard !isLate, let deciding else { return Circuit.WindowCounts() }
+        guard !countsInTotalsOnly, let deciding else { return Circuit.WindowCounts() }
         if rejected.isEmpty, !sums.hasFutureTicks, deciding.isOneTick(uptime, clock()) { return sums.calls }
         if !rejected.isEmpty, let board = pair.board {
             let hasCleared = board.clearCorruptFutureTicks(
@@ -165,7 +165,7 @@ extension CircuitCounts {
     ///
     /// Calls that the in-memory fallback let through also go to the board, in the window generation that this process
     /// last read: other processes count them, while the fallback decides by the private windows.
-    private func isLate(_ origin: Origin, _ current: Current) -> Bool {
+    private func countsInTotalsOnly(_ origin: Origin, _ current: Current) -> Bool {
         switch origin {
         case .none: true
         case .file(let epoch): epoch != current.epoch
@@ -176,11 +176,12 @@ extension CircuitCounts {
     // MARK: - Deciding
 
     /// The calls in the windows by which a rule decides; none if the circuit has left this epoch.
-    func sums(since epoch: Int64, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
+    func sums(inEpoch epoch: Int64, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
         func windowGeneration() -> Int64? {
             let current = self.current
             return current.epoch == epoch ? current.windowGeneration(of: cells) : nil
         }
+        // Nothing asks the file here, so no bucket is taken for damage, and none is cleared.
         return self.sums(of: cells, inGeneration: windowGeneration, isCurrent: { false }, clock)
     }
 
@@ -210,7 +211,7 @@ extension CircuitCounts {
 
     /// Stores how many failed and slow calls other processes have added to the board; returns whether the number has
     /// changed.
-    func detectFailuresOfOthers(on cells: CircuitCells) -> Bool {
+    func updateFailuresOfOthers(on cells: CircuitCells) -> Bool {
         let bad = cells.bad &- self.ownBad.load(ordering: .relaxed)
         return self.othersBad.exchange(bad, ordering: .relaxed) != bad
     }
@@ -219,7 +220,7 @@ extension CircuitCounts {
     ///
     /// May be wrong: a caller that acts on it sums the windows again.
     func mayReachRate(on cells: CircuitCells, at uptime: Int64) -> Bool {
-        guard cells.bad > 0, let rules = self.failureRateRules else { return false }
+        guard cells.bad > 0, let rules = self.rateRules else { return false }
         return rules.rate(reachedBy: cells.sums(inGeneration: self.current.windowGeneration, at: uptime).calls) != nil
     }
 

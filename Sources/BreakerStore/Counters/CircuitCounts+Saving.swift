@@ -28,7 +28,7 @@ extension CircuitCounts {
         let state = self.knownState
         // Calls that were counted before the incarnation was known are this circuit's, too.
         guard let incarnation = state.known.incarnation, let pair = state.pair,
-            pair.made.incarnation ?? incarnation == incarnation,
+            (pair.made.incarnation ?? incarnation) == incarnation,
             let own = pair.own, !own.isSaved
         else { return nil }
         let total = own.ownCounts
@@ -44,7 +44,7 @@ extension CircuitCounts {
         var own: CircuitCells?
         self.state.change { state in
             // Another thread may have found a new circuit of this name since.
-            guard let pair = state.pair, pair.made.incarnation ?? counters.incarnation == counters.incarnation
+            guard let pair = state.pair, (pair.made.incarnation ?? counters.incarnation) == counters.incarnation
             else { return }
             state.saved = .value(counts)
             own = pair.own

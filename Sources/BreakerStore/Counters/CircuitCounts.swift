@@ -57,7 +57,8 @@ final class CircuitCounts: Sendable {
         /// The window generation of the circuit in the file, and the epoch with which it began, as they were last read.
         ///
         /// `windowGeneration` selects the buckets of the window; `epoch` rejects late results. Both change at each
-        /// transition.
+        /// transition. The epoch here changes together with the window generation, under the lock; `lastEpoch` is the
+        /// same epoch for calls, which take no lock.
         var windowGeneration: Int64 = 0
         var epoch: Int64 = 0
         /// The circuit's rules, if one of them is a failure-rate or slow-call rule.
@@ -79,7 +80,7 @@ final class CircuitCounts: Sendable {
     var knownState: State { self.state.value(orInAChild: State()) }
 
     /// The threshold of the slow rule in microseconds; below zero if there is none.
-    private let threshold = Atomic<Int64>(-1)
+    private let slowThreshold = Atomic<Int64>(-1)
     /// The `shortestWindow`, with 0 for nil.
     private let window = Atomic<Int64>(0)
     private let lastEpoch = Atomic<Int64>(0)
@@ -102,6 +103,9 @@ final class CircuitCounts: Sendable {
 
     /// Applies a reading of the file, unless the file has changed since: another thread may have a newer reading.
     ///
+    /// The first reading is applied even then: it is nearer to the file than the config of this process, and a newer
+    /// reading would have come first.
+    ///
     /// - Parameter isCurrent: whether the file has not changed since the reading; called under the lock `state`, so
     ///   that an older reading never replaces a newer.
     /// - Returns: whether the reading was applied.
@@ -119,7 +123,7 @@ final class CircuitCounts: Sendable {
             if let row, let known = state.known.incarnation { isOtherCircuit = row.incarnation != known }
             if self.lastEpoch.exchange(epoch, ordering: .relaxed) != epoch { self.beginOwnGeneration() }
             (state.epoch, state.windowGeneration) = (epoch, windowGeneration)
-            self.threshold.store(rules.slow?.threshold.saturatingMicroseconds ?? -1, ordering: .relaxed)
+            self.slowThreshold.store(rules.slow?.threshold.saturatingMicroseconds ?? -1, ordering: .relaxed)
             // The row of a circuit that is being registered does not have its incarnation yet: the known incarnation
             // stays.
             if let row { (state.known.id, state.known.incarnation) = row }
@@ -129,8 +133,11 @@ final class CircuitCounts: Sendable {
             if !hasRateRule || state.rateRules?.value != rules { state.rateRules = hasRateRule ? .value(rules) : nil }
             self.window.store(state.known.rules.shortestWindow ?? 0, ordering: .relaxed)
         }
-        // Successes of a forgotten circuit must not count in the windows of the next circuit of its name.
-        if isOtherCircuit { _ = self.lanes.drain() }
+        // Calls of a forgotten circuit must count neither in the windows nor in the durations of the next of its name.
+        if isOtherCircuit {
+            _ = self.lanes.drain()
+            self.durations.drain()
+        }
         return isApplied
     }
 
@@ -165,21 +172,21 @@ final class CircuitCounts: Sendable {
 
     /// Whether a call that took so many microseconds is slow.
     func isSlow(_ duration: Int64) -> Bool {
-        let threshold = self.threshold.load(ordering: .relaxed)
+        let threshold = self.slowThreshold.load(ordering: .relaxed)
         return threshold >= 0 && duration > threshold
     }
 
     /// Whether a rule asks how long calls take.
-    var hasSlowRule: Bool { self.threshold.load(ordering: .relaxed) >= 0 }
+    var hasSlowRule: Bool { self.slowThreshold.load(ordering: .relaxed) >= 0 }
 
     /// The circuit's epoch, as it was last read.
     var epoch: Int64 { self.lastEpoch.load(ordering: .relaxed) }
 
     /// Whether the trip rule is a failure-rate rule: then no failure has a row.
-    var countsFailures: Bool { self.knownState.known.rules.failureWindow != nil }
+    var hasFailureRateRule: Bool { self.knownState.known.rules.failureWindow != nil }
 
     /// The circuit's rules, if one of them is a failure-rate or slow-call rule.
-    var failureRateRules: Rules? { self.knownState.rateRules?.value }
+    var rateRules: Rules? { self.knownState.rateRules?.value }
 
     /// The shortest window in microseconds; nil if there is neither a failure-rate nor a slow-call rule.
     var shortestWindow: Int64? {
@@ -203,7 +210,7 @@ final class CircuitCounts: Sendable {
     /// - Parameters:
     ///   - board: nil while there is none.
     ///   - room: makes room on the board.
-    func makeCellPair(on board: Board?, making room: Board.Room) -> CellPair {
+    func makeCellPair(on board: Board?, making room: Board.RoomMaking) -> CellPair {
         while true {
             if let pair = self.pair(on: board) { return pair }
             let state = self.knownState
@@ -216,9 +223,7 @@ final class CircuitCounts: Sendable {
             Hook.reached("cells.making")
             var pair: CellPair?
             var isOutdated = false
-            var isChanged = false
             self.state.change { state in
-                isChanged = true
                 // Another thread may have read another incarnation since, and have counted calls under it: then the
                 // loop begins again with that incarnation.
                 isOutdated = known.incarnation != state.known.incarnation
@@ -233,7 +238,7 @@ final class CircuitCounts: Sendable {
             if isOutdated { continue }
             // In a child of `fork`, `change` does nothing: the child goes on counting in its copy of the parent's
             // private cells.
-            return pair ?? CellPair(board: cells, for: known, after: isChanged ? nil : state.pair)
+            return pair ?? CellPair(board: cells, for: known, after: state.pair)
         }
     }
 

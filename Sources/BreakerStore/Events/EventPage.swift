@@ -28,7 +28,8 @@ extension StoreView {
     /// Reads the events after a cursor, with a `.missed` event in place of those that were deleted before.
     ///
     /// In another file, and in an earlier copy of the same file, the page begins with the file's oldest event. In an
-    /// earlier copy a `.missed` event comes first.
+    /// earlier copy a `.missed` event comes first, as the reader has had some of its events; all of another file's
+    /// events are new.
     ///
     /// - Parameter origin: the event after which a cursor without a row id begins.
     func events(after cursor: EventCursor, from origin: Int64) throws(BreakerStoreError) -> EventPage {
@@ -60,7 +61,8 @@ extension StoreView {
         }
         // Includes rows that can't be read.
         let end = found.last ?? start
-        // If nothing was read, the known time stays. Else the time of the last row, nil if that can't be read.
+        // If nothing was read, in the same file, the known time stays. Else the time of the last row, nil if that can't
+        // be read.
         let isUnmoved = end == cursor.id && start == end
         let at = isUnmoved ? time ?? cursor.at : found.events.last(where: { $0.id == end })?.at
         return EventPage(

@@ -121,6 +121,7 @@ final class EventReader: Sendable {
 
     /// Waits until a closing reader has read all events, and a handler has had them.
     func waitForEnd(until deadline: Deadline) {
+        // A wait consumes the signal, and another thread may wait, too.
         if self.ended.wait(for: deadline.remaining) { self.ended.signal() }
     }
 

@@ -15,7 +15,7 @@ extension BreakerStoreError {
         case ENOENT, ENOTDIR: (code, advice) = (.notFound, "create the directory first")
         case EACCES, EPERM:
             (code, advice) = (.permissionDenied, "give this user read and write access to it and its directory")
-        case EROFS: (code, advice) = (.permissionDenied, "the file system is read-only")
+        case EROFS: (code, advice) = (.permissionDenied, "remount the file system writable")
         case ENOSPC, EDQUOT: (code, advice) = (.full, "free space on the disk")
         case ENAMETOOLONG: (code, advice) = (.unsafePath, "name a shorter path")
         case ELOOP: (code, advice) = (.unsafePath, "name the file itself")

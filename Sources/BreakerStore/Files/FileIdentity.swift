@@ -27,6 +27,7 @@ struct FileIdentity: Hashable, Sendable {
         self.database != nil && self.log != nil && now.database != self.database && now.log == self.log
     }
 
+    /// Whether both have the same database.
     func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
 
     /// Whether at the time of `now` the wal-index is still there, but its log is not.

@@ -120,8 +120,8 @@ final class LockFile: Sendable {
             if bytes != nil, ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers) { return true }
             throw BreakerStoreError(
                 code: .unsafePath,
-                message: "the file is not a lock file of a store",
-                advice: "remove it or name another path",
+                message: "its -lock is not a store's lock file",
+                advice: "remove that -lock file, or name another path",
                 path: path
             )
         }
@@ -206,7 +206,7 @@ final class LockFile: Sendable {
     func lock(_ degraded: DegradedBytes) -> Bool {
         let (start, count) = degraded.bytes
         guard ByteLock.lock(self.descriptor, at: start, count: count) else { return false }
-        // More bytes are locked if the reason so far has a higher number.
+        // The number of locked bytes shows the reason: a reason with a lower number must shorten the lock.
         if degraded.unusedCount > 0 {
             ByteLock.unlock(self.descriptor, at: start + count, count: degraded.unusedCount)
         }

@@ -6,7 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// Checks the files at a store's five paths, and their owners.
+/// Checks the files at five paths of a store, and their owners.
+///
+/// The board is checked where it is opened. The note of a link (`-link`) decides nothing.
 extension StoreFile {
     /// Throws unless each of the five paths has no file, or a regular file with no other name that no other user can
     /// have put there.
@@ -30,8 +32,8 @@ extension StoreFile {
     /// Throws unless a symbolic link may be followed: in a directory that everybody may write to, only a link of this
     /// user or of the directory's owner may.
     ///
-    /// The kernel has the same rule if `fs.protected_symlinks` is set (proc_sys_fs(5)). Call this after readlink(2):
-    /// between the two, only a user whose links are allowed anyway can have put a link here that passes.
+    /// The kernel has the same rule if `fs.protected_symlinks` is set (proc_sys_fs(5)). Call this after readlink(2): a
+    /// link that replaces the first in between passes only if its owner is allowed anyway.
     static func requireFollowable(_ link: String) throws(BreakerStoreError) {
         guard let found = try FoundFile.itself(at: link), found.kind == .link else {
             throw BreakerStoreError(systemError: EAGAIN, doing: "resolve", path: link)
@@ -89,7 +91,7 @@ extension FoundFile {
                 path,
                 "the file has \(self.links) hard links, and each name would have \(isDatabase ? "a log" : "a store") "
                     + "of its own",
-                isDatabase ? "remove the others or copy the file" : "remove its other names")
+                isDatabase ? "keep one name, or copy the file" : "remove its other names")
         }
         guard self.isForeign(to: user), directory?.isOpenToAll(notOf: self.owner) == true else { return nil }
         return StoreFile.refusal(

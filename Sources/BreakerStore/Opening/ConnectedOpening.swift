@@ -33,11 +33,12 @@ struct ConnectedOpening {
     ///   - checksWholeFile: whether SQLite checks the whole file before this process writes to it.
     ///   - hasDamagedRow: whether SQLite has called the file broken because of a row.
     func run(checksWholeFile: Bool, hasDamagedRow: Bool) throws(BreakerStoreError) -> Opened {
-        let hasBadRows = try self.requireStore(checksWholeFile: checksWholeFile) || hasDamagedRow
+        let hasBadRows = try self.prepareStore(checksWholeFile: checksWholeFile) || hasDamagedRow
         let lostTriggers = try Schema.migrate(
             self.writer.connection, self.file, mayCreate: self.opening.mayCreate, mayMigrate: self.opening.mayMigrate)
         try self.startLog()
-        let facts = try self.requireAllFiles()
+        let facts = try self.adoptAllFiles()
+        // From here on the transactions themselves wait, until the deadline.
         try self.writer.connection.waitWhenBusy(.zero)
         try Reserve(self.writer, facts, self.deadline).fill(syncs: self.opening.configuration.syncs)
         let notes = Self.notes(lostTriggers: lostTriggers) + (try self.repairRowIDs())
@@ -55,11 +56,11 @@ struct ConnectedOpening {
         )
     }
 
-    /// Throws unless log and wal-index belong to this database, this build knows its version, and the file is whole
-    /// (checked only if `checksWholeFile`).
+    /// Configures the connection for writing; throws unless log and wal-index belong to this database, this build knows
+    /// its version, and the file is whole (checked only if `checksWholeFile`).
     ///
     /// - Returns: whether the check found bad rows.
-    private func requireStore(checksWholeFile: Bool) throws(BreakerStoreError) -> Bool {
+    private func prepareStore(checksWholeFile: Bool) throws(BreakerStoreError) -> Bool {
         let version = try self.writer.connection.integer("PRAGMA user_version")
         try self.requireUnchanged()
         // SQLite reads the schema only after this check: it may not understand a later program's schema.
@@ -76,7 +77,8 @@ struct ConnectedOpening {
         }
     }
 
-    /// Throws `moved` if a file has been removed or replaced since the plan decided.
+    /// Throws `moved` if a file has been removed or replaced since the plan decided; first deletes a wal-index that has
+    /// lost its log.
     private func requireUnchanged() throws(BreakerStoreError) {
         let now = FileIdentity(of: self.file)
         if now.hasAll(of: self.found) { return }
@@ -101,7 +103,7 @@ struct ConnectedOpening {
     /// Returns the files that SQLite has open, and gives the log and the wal-index the database's group.
     ///
     /// Throws `moved` unless all three are there and are those that were found.
-    private func requireAllFiles() throws(BreakerStoreError) -> OpeningFacts {
+    private func adoptAllFiles() throws(BreakerStoreError) -> OpeningFacts {
         let facts = OpeningFacts(of: self.file)
         guard facts.identity.isComplete, facts.identity.hasAll(of: self.found) else { throw .moved(self.file.path) }
         self.opening.setDatabaseGroup(facts)

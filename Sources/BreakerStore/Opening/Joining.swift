@@ -87,7 +87,7 @@ struct Joining {
                 .integer(now.microseconds)
             )
             if start.isNew { try self.writer.writeCreation(at: now) }
-            try self.writer.reserve(&start.row, for: now, self.clock)
+            try self.writer.reserveTime(&start.row, for: now, self.clock)
             return start.row.incarnation
         }
     }

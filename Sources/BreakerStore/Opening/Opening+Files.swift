@@ -21,7 +21,8 @@ extension Opening {
 
     /// Creates an empty database.
     ///
-    /// Called before a stray log is moved aside: if the old database is put back before that, the log is no stray.
+    /// The empty file takes the name before a stray log is moved aside: then nobody can put the log's own database back
+    /// unnoticed during the move.
     func createFile() throws(BreakerStoreError) {
         Hook.reached("creation.begin")
         let mode = mode_t(self.configuration.fileMode)

@@ -112,7 +112,8 @@ struct Opening {
         return now.database == facts.identity.database || now.log == nil
     }
 
-    /// Returns the lock file that has the setup lock, or nil if another program has just removed it; throws a refusal.
+    /// Returns the lock file whose byte 0 is the setup lock, or nil if another program has just removed it; throws a
+    /// refusal.
     ///
     /// Writes nothing before the files are known to be a store or new.
     private func chooseLockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> LockFile? {
@@ -153,7 +154,8 @@ struct Opening {
                 let connected = try ConnectedOpening(
                     self, found: plan.facts.identity, lock: lock, isLockNew: plan.setupLock?.isNew == true,
                     deadline: deadline)
-                // The plan opens a file that SQLite has called broken only if it is whole: then a row is damaged.
+                // If the file is still suspect, it was found whole, or could not be judged
+                // (`OpeningPlan.stepForSuspect`): then a row may be damaged.
                 return try connected.run(checksWholeFile: checksWholeFile, hasDamagedRow: plan.isSuspect)
             }
             // A program that undoes each step must not make this process hold the setup lock forever.

@@ -30,7 +30,8 @@ extension OpeningFacts {
             }
             return self.findingByLog(else: Schema.stranger(self.file, "it is the database of another program"))
         case .zeros, .other:
-            // A power cut during a creation may leave a file with its size but none of its bytes; SQLite empties it.
+            // A power cut during a creation may leave a file with its size but none of its bytes. SQLite rolls the
+            // journal back to no pages, so the file is new.
             if self.content == .zeros, self.hasJournal {
                 guard let startsFromNothing = self.startsFromNothing else { return .unknown(.journal) }
                 if startsFromNothing { return .new }

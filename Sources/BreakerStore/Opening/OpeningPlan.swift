@@ -24,7 +24,8 @@ struct OpeningPlan {
     static let maxToCheck: Int64 = 8 << 20
 
     var facts: OpeningFacts
-    /// Whether this process may create a store.
+    /// Whether this process may create a store, also in place of a broken one: only then is it checked whether one is
+    /// broken.
     var mayCreate = true
     /// Whether this process may migrate a file of an older schema.
     var mayMigrate = true
@@ -59,8 +60,8 @@ struct OpeningPlan {
         case .unknown(let what): return .examine(what)
         case .refused(let error): return .refuse(error)
         case .new:
-            return self.mayCreate ? self.withAccess(self.stepForNew) : .refuse(Schema.missing(self.facts.file))
-        case .store: return self.stepForOlder ?? self.withAccess(self.stepForFiles)
+            return self.mayCreate ? self.requiringAccess(self.stepForNew) : .refuse(Schema.missing(self.facts.file))
+        case .store: return self.stepForOlder ?? self.requiringAccess(self.stepForFiles)
         }
     }
 
@@ -113,7 +114,8 @@ struct OpeningPlan {
         return isBroken ? .quarantine : nil
     }
 
-    private func withAccess(_ step: Step) -> Step {
+    /// The step, once this process may write to the files and holds the setup lock; otherwise the step to that.
+    private func requiringAccess(_ step: Step) -> Step {
         switch self.facts.access {
         case nil: .examine(.access)
         case .refused(let error): .refuse(error)
@@ -136,6 +138,7 @@ struct OpeningPlan {
         // database mixes old and new pages, which no statement notices. The first process that then opens the file
         // checks all of it, before any process writes.
         if !self.facts.hasLog { return .open(checksWholeFile: true) }
+        // `lockContent` would show this process's own byte as another worker's.
         if self.isReopening { return .open(checksWholeFile: false) }
         // A store in use is not checked: the other processes would wait, and each notices damage that it meets.
         guard let lock = self.facts.lockContent else { return .examine(.lock) }

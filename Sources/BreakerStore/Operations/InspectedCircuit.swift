@@ -84,7 +84,7 @@ extension StoredCircuit {
     func inspected(at moment: ReadingMoment) -> InspectedCircuit {
         var inspected = InspectedCircuit(
             snapshot: CircuitSnapshot(self, at: moment), tripFailures: self.failuresAtTrip?.map(moment.date),
-            tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate, now: moment.today)
+            tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate, now: moment.nowDate)
         inspected.storedRules = self.row.circuit.rules
         inspected.isRefusing = self.isRefusing(at: moment)
         return inspected

@@ -32,7 +32,7 @@ extension StoreFiles {
         guard StoreFile.size(self.file.journal) ?? 0 == 0 else {
             throw BreakerStoreError(
                 code: .unavailable, message: "an interrupted transaction must be rolled back first",
-                advice: "read the file once with sqlite3", path: self.file.journal)
+                advice: "run: sqlite3 '\(self.file.path)' .tables", path: self.file.journal)
         }
         do throws(BreakerStoreError) {
             _ = try BystanderReader.read(self.file, patience: Self.patience) { (database) throws(BreakerStoreError) in

@@ -7,7 +7,7 @@ package import Foundation
 /// Reads the store for an operator, without changing anything.
 extension StoreView {
     /// The time of this reading; see `InspectedCircuit.now`.
-    package var now: Date { self.moment.today }
+    package var now: Date { self.moment.nowDate }
 
     /// The result of a search for circuits.
     package struct Found<Value> {

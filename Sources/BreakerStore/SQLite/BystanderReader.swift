@@ -45,7 +45,7 @@ final class BystanderReader {
         BreakerStoreError(
             code: .unavailable,
             message: "cannot read '\(file.log)': the log has more than \(Connection.maxPrivateFrames) pages and no "
-                + "index that can be used; let a service open the store, or move all its files aside",
+                + "index that can be used; a service that opens the store rebuilds it",
             path: file.log
         )
     }

@@ -27,7 +27,7 @@ extension BreakerStoreError {
         // SQLite's own message would be about the disk.
         if kind == .unsafePath {
             (message, advice) = (
-                "the database or a file beside it is a symbolic link, or not a regular file", "remove it"
+                "a file of the store is a symbolic link, or not a regular file", "see which: ls -l '\(path)'*"
             )
         } else if kind == .full, case let limit = OpenFile.refreshSizeLimit(), limit < .max {
             // This also stores the limit: if an operator has raised it, the next write uses the new limit.

@@ -19,7 +19,8 @@ struct Backend: Sendable {
         do throws(BreakerStoreError) {
             file = try StoreFile(resolving: path, on: fileSystem)
         } catch {
-            guard configuration.mayBegin(without: error) else { throw error }
+            guard configuration.mayBeginDegraded(after: error) else { throw error }
+            // Resolves the path as far as its directories exist; the core checks it once the directory is there.
             file = try StoreFile(foreseeing: path)
             isForeseen = true
         }
@@ -69,7 +70,7 @@ extension CircuitStore.Configuration {
     /// Whether a store may start on the in-memory fallback because its directory can't be opened.
     ///
     /// Never for a path that can't be a store's.
-    fileprivate func mayBegin(without error: BreakerStoreError) -> Bool {
+    fileprivate func mayBeginDegraded(after error: BreakerStoreError) -> Bool {
         guard self.access != .readOnly, self.whenUnavailable == .degrade else { return false }
         return [.notFound, .permissionDenied, .unavailable].contains(error.code)
     }

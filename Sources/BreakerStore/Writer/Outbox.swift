@@ -23,13 +23,15 @@ final class Outbox: Sendable {
     private let replaced = Atomic<Int64>(0)
 
     /// How often the store's file was replaced.
-    var lostFiles: Int64 { self.replaced.load(ordering: .relaxed) }
+    var replacedFiles: Int64 { self.replaced.load(ordering: .relaxed) }
 
     func keep(_ report: PendingReport) {
         var report = report
         self.state.withLock {
             // The file was replaced before this caller learned that its report could not be committed.
-            if let failure = report.report.failure, failure.lostFiles < self.lostFiles { report.report.forgetEpoch() }
+            if let failure = report.report.failure, failure.lostFiles < self.replacedFiles {
+                report.report.forgetEpoch()
+            }
             if $0.reports.count >= Self.maxReports { $0.reports.removeFirst(Self.droppedAtOnce) }
             $0.reports.append(report)
         }

@@ -8,8 +8,8 @@ extension CircuitStore.Configuration {
         with other: CircuitStore.Configuration,
         path: String
     ) throws(BreakerStoreError) {
-        func require(_ isSame: Bool, _ field: String, _ own: String, _ others: String) throws(BreakerStoreError) {
-            guard !isSame else { return }
+        func require(_ isShareable: Bool, _ field: String, _ own: String, _ others: String) throws(BreakerStoreError) {
+            guard !isShareable else { return }
             throw BreakerStoreError(
                 code: .invalidConfiguration,
                 message: "\(field) is \(own), but \(others) in the store that this process has open on the file",
@@ -25,19 +25,19 @@ extension CircuitStore.Configuration {
             Self.text(self.forgetIdleAfter), Self.text(other.forgetIdleAfter))
         let mayMigrate = self.migration == .never || other.migration == .automatic
         try require(mayMigrate, "migration", ".\(self.migration)", ".\(other.migration)")
-        try require(Self.isSame(self.clock, other.clock), "clock", "\(type(of: self.clock))", "another")
+        try require(Self.isUsable(other.clock, by: self.clock), "clock", "\(type(of: self.clock))", "another")
     }
 
     private static func text(_ duration: Duration?) -> String { duration?.readable ?? "nil" }
 
-    /// Whether a store that asks for `one` can use `other`.
+    /// Whether a store that asks for the clock `own` can use the clock `other`.
     ///
     /// A store that asks for the default clock accepts any clock. Two values of one type count as the same clock, two
     /// objects only if they are identical.
-    private static func isSame(_ one: any HostClock, _ other: any HostClock) -> Bool {
-        if one is SystemHostClock { return true }
-        guard type(of: one) == type(of: other) else { return false }
-        guard type(of: one) is AnyClass else { return true }
-        return (one as AnyObject) === (other as AnyObject)
+    private static func isUsable(_ other: any HostClock, by own: any HostClock) -> Bool {
+        if own is SystemHostClock { return true }
+        guard type(of: own) == type(of: other) else { return false }
+        guard type(of: own) is AnyClass else { return true }
+        return (own as AnyObject) === (other as AnyObject)
     }
 }

@@ -6,9 +6,10 @@ import Foundation
 
 /// The state machine of an open store: who commits, whether the file can be used, and when to try a lost file again.
 ///
-/// This value has no clock, no file and no lock. Each event is a call of the function that is named after it, with the
-/// time where the time matters. The function returns what to do. `StoreCore` keeps the value behind a lock, releases
-/// the lock, and then does what the function returned.
+/// This value has no clock, no file and no lock. Each event, such as the end of a commit, is a call of the function
+/// that is named after it. A leader or the store's thread also asks what to do next, by functions such as `startRound`
+/// and `nextThreadWork`, which may change the state, too. All get the time where it matters, and return what to do.
+/// `StoreCore` keeps the value behind a lock, releases the lock, and then does what the function returned.
 struct StoreLife {
     typealias Instant = ContinuousClock.Instant
 
@@ -125,7 +126,7 @@ struct StoreLife {
     var isHealthy: Bool { if case .healthy = self.phase { true } else { false } }
     var isDegraded: Bool { if case .degraded = self.phase { true } else { false } }
 
-    /// Whether the last store has left.
+    /// Whether the last store has left; the store's thread may still be committing the tickets that wait.
     var isClosed: Bool {
         switch self.phase {
         case .closing, .closed: true

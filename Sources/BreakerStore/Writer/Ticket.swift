@@ -48,7 +48,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
         deadline: Deadline,
         then: (@Sendable (Value) -> Void)? = nil,
         orElse giveUp: (@Sendable (BreakerStoreError) -> Void)? = nil,
-        unclaimed undo: (@Sendable (Value) -> Void)? = nil,
+        undoIfUnclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping @Sendable (Transaction) throws(BreakerStoreError) -> Value
     ) {
         self.deadline = deadline

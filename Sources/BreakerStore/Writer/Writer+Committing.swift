@@ -16,6 +16,7 @@ extension Writer {
         var hasEvents = false
     }
 
+    /// Where the tickets come from, and the circuits that a repair registers again.
     private struct Source {
         let queue: any TicketQueue
         let circuits: () -> [CircuitName: CircuitBreaker.Config]
@@ -141,22 +142,22 @@ extension Writer {
         into result: inout BatchResult
     ) throws(BreakerStoreError) {
         guard !error.concernsFile else { throw result.fail(tickets, error) }
-        guard error.isRowDamage, !isRepaired else {
-            guard tickets.count == 1 else { return try self.commitOneByOne(tickets, opened, source, into: &result) }
-            // A store that can't count a failure must degrade, so that the in-memory fallback decides about calls.
-            if error.isRowDamage { throw result.fail(tickets, .unwritable(error)) }
-            result.failed.append((tickets[0], error))
-            return
-        }
-        do throws(BreakerStoreError) {
-            try self.repair(opened, source.circuits())
-            guard try opened.writer.begin(unless: { tickets.allSatisfy(\.deadline.isOver) }) else {
-                throw BreakerStoreError.busy(self.file.path)
+        switch (error.isRowDamage, isRepaired) {
+        case (true, false):
+            do throws(BreakerStoreError) {
+                try self.repair(opened, source.circuits())
+                guard try opened.writer.begin(unless: { tickets.allSatisfy(\.deadline.isOver) }) else {
+                    throw BreakerStoreError.busy(self.file.path)
+                }
+            } catch {
+                throw result.fail(tickets, error)
             }
-        } catch {
-            throw result.fail(tickets, error)
+            try self.commit(tickets, opened, source, isRepaired: true, into: &result)
+        case _ where tickets.count != 1: try self.commitOneByOne(tickets, opened, source, into: &result)
+        // A store that can't count a failure must degrade, so that the in-memory fallback decides about calls.
+        case (true, true): throw result.fail(tickets, .unwritable(error))
+        case (false, _): result.failed.append((tickets[0], error))
         }
-        try self.commit(tickets, opened, source, isRepaired: true, into: &result)
     }
 
     private func commitOneByOne(

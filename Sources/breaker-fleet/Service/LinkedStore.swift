@@ -32,7 +32,7 @@ struct LinkedStore: Sendable {
             } catch {
                 let text = Self.message(for: error)
                 if text != lastProblem {
-                    self.log.write("waits for \(self.path.quoted): \(text)", about: self.name, .warning)
+                    self.log.write("can't use \(self.path.quoted): \(text)", about: self.name, .warning)
                 }
                 lastProblem = text
             }
@@ -68,7 +68,9 @@ struct LinkedStore: Sendable {
     private static func message(for error: any Error) -> String {
         switch error {
         case let error as BreakerStoreError where error.code == .notFound: "no store is there yet"
-        case let error as BreakerStoreError: error.message.isEmpty ? "\(error.code)" : error.message.escaped
+        case let error as BreakerStoreError:
+            (error.message.isEmpty ? "\(error.code)" : error.message.escaped)
+                + (error.advice.map { "; \($0.escaped)" } ?? "")
         case let error as FleetError: error.message.escaped
         default: "\(error)".escaped
         }

@@ -56,8 +56,9 @@ struct SchemaVerb: Verb {
             context.console.writeError(
                 "hint: '\(FleetProgram.name) schema print' shows what to grant to the links' user\n")
         } else {
-            let outcome = before == version ? "is there" : "was moved from version \(before ?? "")"
-            context.console.write("the schema fleet \(outcome), version \(version)\n")
+            let outcome =
+                before == version ? "is there, version" : "was moved from version \(before ?? "") to"
+            context.console.write("the schema fleet \(outcome) \(version)\n")
         }
         return .done
     }

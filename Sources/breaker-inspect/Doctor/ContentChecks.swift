@@ -35,9 +35,9 @@ struct ContentChecks {
                     ? "Live workers knew of no hold and no open state"
                     : "\(counts) \(isOne ? "was" : "were") restored by live workers")
                 + (news.isDamaged ? "; open states and the history are gone" : "; the history is gone"),
-            "check the circuits, and hold again those whose holds no live worker knew"
-                + (news.isDamaged ? "; then delete the kept files" : "")
-                + "; a reset or a hold clears this finding, and a day does, too")
+            "'\(Tool.name) list' shows the holds: set again what is missing"
+                + (news.isDamaged ? "; then delete the .corrupt- files" : "")
+                + "; any reset or hold, or a day, clears this finding")
     }
 
     var contents: Finding {
@@ -47,21 +47,21 @@ struct ContentChecks {
         guard !self.examination.isClockUnreadable else {
             return .wrong(
                 "contents", "the clock's row is invalid: no release of this library writes such a row",
-                "the next change by a service repairs it from the history and the wall clock"
+                "nothing to do: the next change by a service repairs it"
             )
         }
         guard self.examination.unreadable.isEmpty else {
             return .wrong(
                 "contents",
                 "invalid rows, which no release of this library writes: \(Self.list(self.examination.unreadable))",
-                "the next call of a service that uses one replaces it, and so does '\(Tool.name) reset NAME'; "
+                "the next call of its service or '\(Tool.name) reset NAME' replaces it, without its hold; "
                     + "'\(Tool.name) forget NAME' deletes it"
             )
         }
         guard self.examination.badRows.isEmpty else {
             return .wrong(
                 "contents", self.examination.badRows.map(\.escaped).joined(separator: "; "),
-                "services replace such a row as soon as it prevents a change"
+                "nothing to do: services replace such a row if it prevents a change"
             )
         }
         guard self.examination.recreated.isEmpty else {
@@ -204,7 +204,7 @@ struct ContentChecks {
             "give them back the rights to the files and the directory: see 'permissions'"
         case .known(.corrupt): "see 'contents', and the workers' logs"
         case .known(.foreignSchema): "see 'schema'"
-        case .known(.olderSchema): "open it once with a service whose migration is .automatic"
+        case .known(.olderSchema): "start a service whose migration is .automatic"
         case .known, .unknown, .outside: "see the workers' logs, which say why"
         }
     }
@@ -213,7 +213,7 @@ struct ContentChecks {
         let orphans = self.examination.probes.filter { $0.owner == nil }
         if !orphans.isEmpty {
             return .wrong(
-                "probes", "their workers have ended: probes of \(Self.list(orphans.map { $0.circuit.escaped }))",
+                "probes", "workers ended during probes of \(Self.list(orphans.map { $0.circuit.escaped }))",
                 "the next call takes the slot; 'reset' closes the circuit at once"
             )
         }
@@ -221,7 +221,7 @@ struct ContentChecks {
         if !late.isEmpty {
             let texts = late.map { "\($0.circuit.escaped) by \($0.owner?.title ?? "")" }
             return .note(
-                "probes", "they run longer than their lease: \(Self.list(texts))", "their results will not count")
+                "probes", "probes beyond their lease: \(Self.list(texts))", "their results will not count")
         }
         let count = self.examination.probes.count
         return .ok("probes", count == 1 ? "1 is under way" : "\(count) are under way")

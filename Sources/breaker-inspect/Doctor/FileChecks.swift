@@ -44,7 +44,7 @@ struct FileChecks {
                     "permissions",
                     "\(side.path.quoted) is \(Self.text(side)), the database is \(Self.text(database)): who may write "
                         + "the one can't write the other",
-                    "give it the database's owner and mode"
+                    "chown and chmod it like the database"
                 )
             )
         }
@@ -162,8 +162,8 @@ struct FileChecks {
         guard !self.facts.isLockFileDamaged else {
             return .wrong(
                 "lock file", "another program has written into it",
-                "find out which: a service that was started with its standard output closed does so up to 0.5.0; the "
-                    + "next service that opens the store repairs the file")
+                "find it: up to 0.5.0, any service started with stdout closed does this; the next service that opens "
+                    + "the store repairs the file")
         }
         return .ok("lock file", "it is in place")
     }

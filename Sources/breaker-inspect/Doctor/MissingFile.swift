@@ -36,8 +36,8 @@ struct MissingFile {
         let directory = self.path.hasPrefix("/") ? "" : ", as seen from \((Self.workingDirectory ?? ".").quoted)"
         return .wrong(
             "file", "there is no \(self.path.quoted)\(directory), which \(self.source) names",
-            "set BREAKER_STORE or give --store to the path that the services use; the first of them to open the store "
-                + "makes the file, and this tool makes none"
+            "name the services' path in --store or BREAKER_STORE; the first service to open it makes the file, this tool "
+                + "makes none"
         )
     }
 
@@ -48,7 +48,7 @@ struct MissingFile {
             while !Self.exists(there), there != "/", there != "." { there = Self.parent(of: there) }
             return .wrong(
                 "directory", "there is no \(directory.quoted); the path exists up to \(there.quoted)",
-                "create it, owned by the services' user, as no service does; or mount it, if this is a container"
+                "no service makes it: create it as the services' user, or mount it into the container"
             )
         }
         let text =
@@ -58,7 +58,7 @@ struct MissingFile {
         guard !stores.isEmpty else { return .ok("directory", "\(text); it holds no store") }
         let shown = stores.prefix(Self.namesShown).map(\.quoted).joined(separator: ", ")
         let more = stores.count > Self.namesShown ? " and \(stores.count - Self.namesShown) more" : ""
-        return .note("directory", "\(text); it holds \(shown)\(more)", "name that one, if it is the services'")
+        return .note("directory", "\(text); it holds \(shown)\(more)", "name the one that the services use")
     }
 
     /// The workers that have lost a file at this path; nil if there are none.

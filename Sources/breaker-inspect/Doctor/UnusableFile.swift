@@ -10,7 +10,8 @@ struct UnusableFile {
             switch try files.standing() {
             case .unrecognizable: return self.broken(isKnown: files.isLockFileOfStore)
             // The file has changed since it was refused.
-            case .refused, .unused: return self.wrong("it was \(self.refusal.message.escaped)", "run this again")
+            case .refused, .unused:
+                return self.wrong(self.refusal.message.escaped, "it has changed since: run this again")
             }
         } catch {
             return self.wrong(error.message.escaped, error.advice?.escaped ?? "correct the path")

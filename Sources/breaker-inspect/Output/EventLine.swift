@@ -72,8 +72,8 @@ struct EventLine {
     private var endedHold: String? {
         guard let whose = self.event.subject, let by = self.event.by, by != whose else { return nil }
         switch self.event.kind {
-        case .reset: return "it ended a hold by \(whose.escaped)"
-        case .held: return "it replaced a hold by \(whose.escaped)"
+        case .reset: return "ended \(whose.escaped)'s hold"
+        case .held: return "replaced \(whose.escaped)'s hold"
         default: return nil
         }
     }

@@ -22,8 +22,8 @@ struct HoldVerb: Verb {
         but for no rule: what fails or is slow under the hold trips nothing, neither
         then nor when the hold is over. No environment variable does this: the hold
         stands in the store, for all processes, with your name and reason.
-        What a pattern, a group or --all finds is shown first, and you are asked, as
-        before another operator's hold is replaced.
+        Shows what a pattern, --group or --all matches, and asks; asks also before it
+        replaces another operator's hold.
         """ + "\n" + Change.details
     static let duration = Option("for", "DURATION", help: "for how long, such as 90s, 15m or 2h; else until released")
     static let options: [Option] = [Self.duration] + Change.options

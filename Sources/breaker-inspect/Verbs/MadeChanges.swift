@@ -30,7 +30,7 @@ struct MadeChanges {
                     return .failure(failure)
                 }
                 made.failure = failure ?? context.failure(error, doing: "change")
-                made.failure?.message += "; it came to \(made.reached) of \(made.count) circuits"
+                made.failure?.message += "; reached \(made.reached) of \(made.count) circuits"
             }
             made.changes.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
             return .success(made)

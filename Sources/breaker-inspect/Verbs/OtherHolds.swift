@@ -43,7 +43,7 @@ struct OtherHolds {
     private static func line(_ circuit: InspectedCircuit, _ hold: CircuitSnapshot.Hold) -> String {
         let by = hold.by?.escaped ?? "an unknown operator"
         let reason = hold.reason.map { ": \($0.escaped)" } ?? ""
-        return "\(circuit.snapshot.name.escaped) is held \(hold.state.rawValue) by \(by) since "
+        return "\(circuit.snapshot.name.escaped) is held \(hold.state.rawValue) by \(by) for "
             + "\(circuit.now.since(hold.since).brief())\(reason)"
     }
 

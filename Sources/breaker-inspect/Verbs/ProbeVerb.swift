@@ -35,7 +35,7 @@ struct ProbeVerb: Verb {
             expected: { $0.snapshot.waits(at: $0.now) ? StateWord.open.rawValue : nil },
             note: { _ in ", probes let through" },
             members: { _ in ["probeAllowed": .bool(true)] },
-            nothingToDo: "nothing there is open before its time\n",
+            nothingToDo: "nothing there waits for its probe\n",
             begin: { (store, selectors, _) throws(BreakerStoreError) in
                 try store.command(.probe, on: selectors, by: context.who, reason: self.change.reason)
             }

@@ -9,10 +9,9 @@ struct ResetVerb: Verb {
     static let operands: [Operand] = [.many(.circuit)]
     static let summary = "close circuits and forget their failures, trips and holds"
     static let details = """
-        Running services obey at their next call. A name is reset at once, unless
-        another operator holds it; what a pattern, --group or --all matches is shown
-        first, and you are asked, as before another operator's hold is ended. Patterns
-        hold *, ? or [ as in a shell; quote them.
+        Running services obey at their next call. A name is reset at once.
+        Shows what a pattern, --group or --all matches, and asks; asks also before it
+        ends another operator's hold. Patterns hold *, ? or [ as in a shell; quote them.
         """ + "\n" + Change.details
     static let options = Change.options
 

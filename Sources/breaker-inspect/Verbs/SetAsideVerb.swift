@@ -9,12 +9,12 @@ struct SetAsideVerb: Verb {
     static let summary = "move a file away that services refuse; they start a new one"
     static let details = """
         For a file that is damaged, or whose tables are not as the library makes them
-        ('doctor' says so): its circuits, holds and history go with it. Says why, and
-        asks. The file, its -wal, -shm and -journal get names with .corrupt- and the
-        time, and keep all bytes; its -lock and -board stay. Services may go on: they
-        guard in memory, and start a new file within a second. Refuses while a service
-        can use the file. Moves a file that is no database at all, but never a database
-        of another program.
+        ('doctor' says so). Its history goes with it, and each hold and open state that
+        no running service knows. Says why, and asks. The file, its -wal, -shm and
+        -journal get names with .corrupt- and the time, and keep all bytes; its -lock
+        and -board stay. Services may go on: they guard in memory, and start a new file
+        within a second. Refuses while a service can use the file. Moves a file that is
+        no database at all, but never a database of another program.
         """
     static let options: [Option] = [.yes, .dryRun]
 
@@ -71,8 +71,11 @@ struct SetAsideVerb: Verb {
 
     private static func question(_ standing: StoreFiles.Standing) -> String {
         switch standing {
-        case .refused, .unused: "Its circuits, holds and history go with it. Move it away? [y/N] "
-        case .unrecognizable: "Nothing in it shows that it was a store. Is the path right? Move it away? [y/N] "
+        // Services that guard in memory write what they know into the new file.
+        case .refused:
+            "Its history goes with it, and each hold and open state that no running service knows. Move it away? [y/N] "
+        case .unused: "Its circuits, holds and history go with it. Move it away? [y/N] "
+        case .unrecognizable: "Nothing in it looks like a store: check the path. Move it away? [y/N] "
         }
     }
 

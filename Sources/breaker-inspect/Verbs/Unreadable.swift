@@ -28,7 +28,7 @@ struct Unreadable {
         if self.circuits.allSatisfy({ $0.name.unicodeScalars.contains("\u{FFFD}") }) {
             return "'\(Tool.name) forget \(name)' deletes the row"
         }
-        return "the next call of a service replaces it, and so does '\(Tool.name) reset \(name)'; "
+        return "the next call of its service or '\(Tool.name) reset \(name)' replaces it, without its hold; "
             + "'\(Tool.name) forget \(name)' deletes it"
     }
 

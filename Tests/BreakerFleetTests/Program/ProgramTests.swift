@@ -108,7 +108,9 @@ import Testing
         defer { Directory.remove(directory) }
         let path = directory + "/circuits.db"
         let program = try FleetProcess(["run", "--store", path, "--postgres", database.connection])
-        try await Fleet.wait("the program waits") { program.errors.contains("no store is there yet") }
+        try await Fleet.wait("the program waits") {
+            program.errors.contains("can't use '\(path)': no store is there yet")
+        }
         #expect(program.isRunning)
         let store = try CircuitStore(path: path, configuration: .patient)
         defer { store.close() }

@@ -9,7 +9,7 @@ enum CallTable {
     static let failed = Outcome(verdict: .failure, error: Failed(), isThrown: true)
     static let refusal = CircuitOpenError(name: "a", cause: .open)
     static let closed = Admission(.closed, epoch: 7)
-    static let rates = Call.Facts(hasRateRule: true, countsFailures: true)
+    static let rates = Call.Facts(hasRateRule: true, hasFailureRateRule: true)
     static let reached = Circuit.ReachedRate.failed(WindowCount(calls: 10, bad: 5))
     static let report = OutcomeReport.probeEnded(token: 3, epoch: 7, .failure, error: nil)
 
@@ -287,8 +287,9 @@ extension Call.Immediate {
         case .begin(let admission, let readsFirst): (readsFirst ? "read, then " : "") + "begin \(admission.words)"
         case .refresh(let admission): "refresh \(admission.words)"
         case .settle(let pending): "settle \(pending)"
-        case .applyReport(_, let isCommitted, let readsFirst):
-            "note" + (isCommitted ? ", committed" : "") + (readsFirst ? ", reads" : "")
+        case .applyReport(_, .committed): "note, committed, reads"
+        case .applyReport(_, .committedForOthers): "note, committed"
+        case .applyReport(_, .notCommitted): "note"
         case .tripFallback: "trip memory"
         case .publish(let result, let time): "publish \(result) after \(time)"
         case .askToRetry: "ask to retry"

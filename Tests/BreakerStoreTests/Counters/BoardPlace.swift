@@ -42,7 +42,7 @@ struct BoardPlace: Sendable {
     func counter(
         _ board: Board, _ incarnation: Int64, _ rules: CountingRules = Self.rules, among incarnations: Set<Int64>? = nil
     ) throws -> CircuitCells {
-        let room = Board.Room(
+        let room = Board.RoomMaking(
             exclusively: { (body) throws(BreakerStoreError) in
                 try self.lock.withSetupLock(until: Deadline(after: .hangLimit), body)
             }, mayGrow: { true }, incarnations: { incarnations }, growthFailed: {})

@@ -143,7 +143,8 @@ import Darwin
     @Test func noWorkerIsDegradedSinceAnothersTime() throws {
         try BoardPlace.withBoard { place, board in
             #expect(board.setDegraded(7, since: 100, isAlive: { _ in true }))
-            let cell = try #require(try board.segments(following: true).first { $0.kind == .worker }).cell(at: 0)
+            let segments = try board.segments(mappingNew: true)
+            let cell = try #require(segments.first { $0.kind == .degradedWorker }).cell(at: 0)
             cell[0] = 8
             #expect(board.degraded() == [])
             #expect(try #require(BoardReader(at: place.path)).degraded() == [])
@@ -160,7 +161,8 @@ import Darwin
         try BoardPlace.withBoard { place, board in
             #expect(board.setDegraded(7, since: 100, reason: .full, isAlive: { _ in true }))
             #expect(board.degraded() == [.init(worker: 7, since: 100, reason: .full)])
-            let cell = try #require(try board.segments(following: true).first { $0.kind == .worker }).cell(at: 0)
+            let segments = try board.segments(mappingNew: true)
+            let cell = try #require(segments.first { $0.kind == .degradedWorker }).cell(at: 0)
             (cell[2], cell[3]) = (99, bs_check(7, 100, 99, 0))
             #expect(board.degraded() == [.init(worker: 7, since: 100)])
         }

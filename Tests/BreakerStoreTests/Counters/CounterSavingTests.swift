@@ -110,6 +110,32 @@ import Darwin
         }
     }
 
+    /// A batch along with another commit reads nothing: what waits for a read must not wait for longer because of it.
+    @Test func commitsDoNotPutOffACircuitThatWasNeverRead() throws {
+        let file = try StoreFile(resolving: try Workplace.here.store)
+        let (circuits, clock) = (UsedCircuits(), ManualHostClock())
+        let store = StoreClock(clock)
+        let counting = StoreCounts(file, store, circuits)
+        circuits.use(registering: ConfigBox(.init(name: "a"))).counts.fail()
+        for _ in 0..<3 {
+            clock.advance(by: .seconds(4))
+            #expect(counting.beginSave(on: .otherCommit, by: 1, atMost: 100) { _ in false } == nil)
+        }
+        #expect(counting.isSaveDue(at: store.uptime))
+    }
+
+    /// The next circuit of a name must not have more durations than calls.
+    @Test func durationsOfAForgottenCircuitAreDropped() {
+        let counts = CircuitCounts()
+        counts.measureDurations()
+        counts.update(incarnation: 7, Self.rules, epoch: 5)
+        counts.durations.add(7)
+        let hadDurations = !counts.durations.isEmpty
+        counts.update(incarnation: 8, Self.rules, epoch: 9)
+        let hasDurations = !counts.durations.isEmpty
+        #expect(hadDurations && !hasDurations)
+    }
+
     /// Two batches at a time would add private counts to the file's numbers twice.
     @Test func noBatchBeginsBesideAnother() throws {
         let file = try StoreFile(resolving: try Workplace.here.store)

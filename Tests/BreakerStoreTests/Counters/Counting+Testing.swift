@@ -65,7 +65,7 @@ extension CountedFailure {
     static let slow = CountedFailure(isFailed: false, isSlow: true)
 }
 
-extension Board.Room {
+extension Board.RoomMaking {
     /// Of the only process.
     static var alone: Self {
         Self(

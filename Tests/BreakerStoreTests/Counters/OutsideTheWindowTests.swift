@@ -79,7 +79,7 @@ import Testing
         // Another program knows the slow rule alone.
         let other = try CircuitCells(
             ofID: id, incarnation: incarnation, CountingRules(slowWindow: 60_000_000), on: board,
-            making: Board.Room(
+            making: Board.RoomMaking(
                 exclusively: { (_) throws(BreakerStoreError) in Issue.record("the cells are there") },
                 mayGrow: { false }, incarnations: { nil }, growthFailed: {}))
         other.count(.slow, by: 9, windowGeneration: windowGeneration) { core.clock.uptime }

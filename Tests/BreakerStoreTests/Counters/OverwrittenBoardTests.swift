@@ -18,7 +18,7 @@ import Testing
     private static func write(_ damage: Damage, to board: Board, windowGeneration: Int64, uptime: Int64) throws {
         var random = SplitMix64(seed: 15)
         for kind in BoardKind.allCases {
-            for segment in try board.segments(following: true) where segment.kind == kind {
+            for segment in try board.segments(mappingNew: true) where segment.kind == kind {
                 for place in 0..<segment.capacity {
                     let cell = segment.cell(at: place)
                     if damage == .none { continue }

@@ -98,7 +98,7 @@ import Testing
     /// One circuit finds no room, and the board can't grow: circuits for which there is room count on the board.
     @Test func aBoardThatCannotGrowTakesWhomItHasRoomFor() throws {
         try BoardPlace.withBoard { place, board in
-            let room = Board.Room(
+            let room = Board.RoomMaking(
                 exclusively: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { false },
                 incarnations: { nil }, growthFailed: {})
             var (made, refused) = (0, 0)

@@ -227,7 +227,7 @@ import Testing
                 counter.addToWindows(good: 1, inGeneration: 1, at: bench.now)
             }
             // The window of the new tick: its own call, and those of sixteen ticks before.
-            let sums = counts.sums(since: 5, of: counter) { bench.now }
+            let sums = counts.sums(inEpoch: 5, of: counter) { bench.now }
             #expect(sums.failed == WindowCount(calls: 97, bad: 16))
         }
     }
@@ -274,7 +274,7 @@ import Testing
         counts.fail()
         let bench = Bench()
         let sums = counts.sums(
-            since: 5, of: counts.makeCellPair(on: nil, making: .alone).own ?? CircuitCells(privately: .init())
+            inEpoch: 5, of: counts.makeCellPair(on: nil, making: .alone).own ?? CircuitCells(privately: .init())
         ) {
             bench.pass(1)
             return bench.now

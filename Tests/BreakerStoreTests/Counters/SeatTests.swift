@@ -114,7 +114,7 @@ import Darwin
             let header = try #require(BoardReader(at: place.path)).header
             #expect(header.segments.contains { $0.kind == .seats })
             unsafe unlink(place.path)
-            var older = BoardHeader(owner: header.owner, number: 42, kinds: [.totals, .ring, .worker])
+            var older = BoardHeader(owner: header.owner, number: 42, kinds: [.totals, .ring, .degradedWorker])
             #expect(!older.segments.contains { $0.kind == .seats })
             var bytes = older.encoded.flatMap { word in
                 (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) }

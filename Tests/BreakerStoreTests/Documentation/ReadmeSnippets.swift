@@ -14,9 +14,7 @@ enum ReadmeSnippets {
         do {
             return try await users.run { try await api.fetchUser() }
         } catch let refusal as CircuitOpenError {
-            guard let wait = refusal.retryAfter else { return "try again later" }
-            let (seconds, rest) = wait.components
-            return "try again in \(rest > 0 ? seconds + 1 : seconds) s"
+            return refusal.retryAfterSeconds.map { "try again in \($0) s" } ?? "try again later"
         }
         // end of snippet
     }

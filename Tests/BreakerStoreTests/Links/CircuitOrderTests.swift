@@ -18,7 +18,7 @@ import Testing
             func obey(_ order: LinkOrder) -> Bool { circuit.obey(order, by: who, reason: reason, at: now) }
             func obey(_ command: OperatorCommand) -> Bool {
                 let before = circuit.epoch
-                circuit.obey(command, by: who, keepsTrip: false, endsHold: true, isOver: false, at: now)
+                circuit.obey(command, by: who, keepsTrip: false, endsHold: true, isEndedByReset: false, at: now)
                 return circuit.epoch != before
             }
             switch self {
@@ -201,7 +201,7 @@ import Testing
         held.obey(
             OperatorCommand(kind: .hold, number: 1, age: 0, hold: .open, holdFor: duration), by: "fleet",
             keepsTrip: false,
-            endsHold: true, isOver: false, at: now)
+            endsHold: true, isEndedByReset: false, at: now)
         #expect((held.hold(at: now) != nil) == (duration > 0))
     }
 }

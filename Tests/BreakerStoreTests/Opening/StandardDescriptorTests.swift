@@ -65,7 +65,7 @@ import Darwin
         await #expect {
             try await place.openWorker()
         } throws: {
-            "\($0)".contains("is not a lock file of a store")
+            "\($0)".contains("its -lock is not a store's lock file")
         }
         #expect(Files.read(place.store + "-lock") == line)
     }

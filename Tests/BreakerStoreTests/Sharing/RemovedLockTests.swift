@@ -121,7 +121,7 @@ import Darwin
         await #expect {
             try await place.worker().ask("open \(place.store)")
         } throws: {
-            "\($0)".contains("not a lock file of a store")
+            "\($0)".contains("not a store's lock file")
         }
         for worker in workers {
             try await Self.wait { try await worker.ask("health")["health"] != "healthy" }

@@ -176,7 +176,7 @@ struct LostFileWorld {
             epoch: self.files[place].circuit.epoch, isNew: self.files[place].circuit.windowGeneration == 1,
             isCommanded: self.files[place].isCommanded && self.plant != .commandsForgotten,
             noted: self.files[place].noted)
-        let what = Restoration.decide(known, here)
+        let what = Restoration.decide(known, in: here)
         if process.knowsNewest { self.files[place].hasNewest = true }
         switch what {
         case .leave: return

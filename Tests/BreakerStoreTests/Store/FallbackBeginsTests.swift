@@ -183,7 +183,7 @@ import Darwin
         func read(_ epoch: Int64, held: Bool) {
             var stored = Circuit(rules: Rules(config), at: StoreTime(microseconds: epoch))
             if held { stored.hold = Circuit.Hold(state: .open, since: now) }
-            let row = CircuitRow(id: 1, incarnation: 1, group: nil, registered: 0, circuit: stored)
+            let row = CircuitRow(id: 1, incarnation: 1, group: nil, lastUsed: 0, circuit: stored)
             _ = circuit.update(SharedCircuit.LastRead(row, at: now, StoreClock(ManualHostClock())), if: { true })
         }
         func isRefused() -> Bool {
@@ -219,7 +219,7 @@ import Darwin
         for sequence in 1...2 { fail(Int64(sequence)) }
         var stored = Circuit(rules: Rules(config), at: StoreTime(microseconds: 5))
         if held { stored.hold = Circuit.Hold(state: .open, since: now) }
-        let row = CircuitRow(id: 1, incarnation: 1, group: nil, registered: 0, circuit: stored)
+        let row = CircuitRow(id: 1, incarnation: 1, group: nil, lastUsed: 0, circuit: stored)
         _ = circuit.update(SharedCircuit.LastRead(row, at: now, StoreClock(ManualHostClock())), if: { true })
         #expect(answer() == (held ? .refuse(.held, until: nil) : .proceed))
         fail(3)
@@ -231,7 +231,7 @@ import Darwin
         let config = CircuitBreaker.Config(name: "a", trip: .failures(3, within: .seconds(60)))
         var stored = Circuit(rules: Rules(config), at: StoreTime(microseconds: 1_000))
         stored.hold = Circuit.Hold(state: .open, since: stored.since, until: StoreTime(microseconds: 1_060))
-        let row = CircuitRow(id: 1, incarnation: 1, group: nil, registered: 0, circuit: stored)
+        let row = CircuitRow(id: 1, incarnation: 1, group: nil, lastUsed: 0, circuit: stored)
         let circuit = SharedCircuit(ConfigBox(config))
         let clock = StoreClock(ManualHostClock())
         clock.offset = 900

@@ -80,8 +80,8 @@ import Testing
     @Test func anOpenStateThatMayBeOverClosesNothing() {
         let known = Restoration.Known(incarnation: 1, seenAt: 90, epoch: 20, wasOpen: true)
         let restored = Restoration.Here(epoch: 500, isNew: false, noted: Self.noted(19, restored: true))
-        #expect(Restoration.decide(known, restored) == .restoreHold)
-        #expect(Restoration.decide(known, .init(epoch: 500, isNew: true)) == .note)
+        #expect(Restoration.decide(known, in: restored) == .restoreHold)
+        #expect(Restoration.decide(known, in: .init(epoch: 500, isNew: true)) == .note)
     }
 
     /// What the file has, and the decisions for each of `knows`.
@@ -156,7 +156,7 @@ import Testing
     @Test(arguments: Self.rows.indices, Self.knows.indices) func decidesByTheCircuit(row: Int, column: Int) {
         let (what, here, decisions) = Self.rows[row]
         let (knows, known) = Self.knows[column]
-        #expect(Restoration.decide(known, here) == decisions[column], "knows \(knows), the file has \(what)")
+        #expect(Restoration.decide(known, in: here) == decisions[column], "knows \(knows), the file has \(what)")
     }
 
     /// In the same file without its log, the later epoch is the later state.
@@ -167,14 +167,14 @@ import Testing
     func decidesByEpochsInTheSameFile(epoch: Int64, commanded: Bool, decision: Restoration.OfCircuit) {
         for (what, known) in Self.knows {
             let here = Restoration.Here(epoch: epoch, isNew: epoch == 19, isCommanded: commanded)
-            #expect(Restoration.decideResumed(known, here) == decision, "\(what)")
+            #expect(Restoration.decideResumed(known, in: here) == decision, "\(what)")
         }
     }
 
     /// Only the log had the circuit; whoever came first has registered it anew.
     @Test func whatIsRecreatedInTheSameFileIsNoLaterState() {
         let here = Restoration.Here(epoch: 500, isNew: true)
-        let decisions = Self.knows.map { Restoration.decideResumed($0.1, here) }
+        let decisions = Self.knows.map { Restoration.decideResumed($0.1, in: here) }
         #expect(decisions == Self.knows.map { $0.1.isHeld || $0.1.isOpen ? .restore : .leave })
         #expect(decisions.contains(.restore))
     }

@@ -19,7 +19,7 @@ import Testing
         let rules = Rules(Self.config("a", failures))
         let circuit = Circuit(rules: rules, at: StoreTime(microseconds: epoch))
         return SharedCircuit.LastRead(
-            CircuitRow(id: 1, incarnation: incarnation, group: nil, registered: 0, circuit: circuit), at: circuit.since,
+            CircuitRow(id: 1, incarnation: incarnation, group: nil, lastUsed: 0, circuit: circuit), at: circuit.since,
             StoreClock(ManualHostClock()))
     }
 
@@ -65,7 +65,7 @@ import Testing
         #expect(!self.circuits.dropIdle(at: Self.minute + 1))
         #expect(!self.circuits.isEmpty)
         circuit.counts.lanes.add(.succeeded)
-        circuit.setStoredConfig(Self.config("a"))
+        circuit.confirmStored(Self.config("a"))
         #expect(!self.circuits.dropIdle(at: Self.minute + 1))
         #expect(!self.circuits.isEmpty, "its call has not been told")
     }
@@ -84,12 +84,12 @@ import Testing
     @Test func theListOfRatesOutlivesOtherNames() {
         let rule = TripRule.failureRate(0.5, minimumCalls: 2, within: .seconds(1))
         let circuit = self.circuits.use(registering: ConfigBox(.init(name: "rate", trip: rule)))
-        #expect(self.circuits.withFailureRateRules.map(\.name) == ["rate"])
+        #expect(self.circuits.withRateRules.map(\.name) == ["rate"])
         self.use("a").useEnded(at: 1)
-        #expect(self.circuits.withFailureRateRules.map(\.name) == ["rate"])
+        #expect(self.circuits.withRateRules.map(\.name) == ["rate"])
         circuit.useEnded(at: 1)
         _ = self.circuits.dropIdle(at: Self.minute + 1)
-        #expect(self.circuits.withFailureRateRules.isEmpty)
+        #expect(self.circuits.withRateRules.isEmpty)
     }
 
     /// While the gates are shut, a thread with an older reading may come after a thread with a newer reading.
@@ -110,18 +110,18 @@ import Testing
         let circuit = self.use("a", 1)
         let config = Self.config("a", 1)
         #expect(self.circuits.use(config) == nil)
-        circuit.setStoredConfig(config)
+        circuit.confirmStored(config)
         #expect(self.circuits.use(config) === circuit)
         #expect(self.circuits.use(Self.config("a", 2)) == nil)
         _ = self.use("a", 2)
-        circuit.setStoredConfig(config)
+        circuit.confirmStored(config)
         #expect(self.circuits.use(Self.config("a", 2)) == nil, "the older one was stored")
         _ = self.use("a", 1)
         self.circuits.registrationFailed(.init(config: config, uptime: 1), of: circuit, isNew: true)
         #expect(self.circuits.use(config) == nil)
         #expect(self.circuits.drainUnstored().map(\.1.uptime) == [1])
         #expect(self.circuits.drainUnstored().isEmpty)
-        circuit.setStoredConfig(config)
+        circuit.confirmStored(config)
         #expect(self.circuits.use(config) === circuit)
     }
 
@@ -129,11 +129,11 @@ import Testing
     @Test func theStoredConfigIsTakenOver() {
         let (circuit, isNew) = self.circuits.use(orMakeWith: ConfigBox(Self.config("a", 1)))
         #expect(isNew && !self.circuits.use(orMakeWith: ConfigBox(Self.config("a", 2))).isNew)
-        circuit.setStored(ConfigBox(Self.config("a", 2)))
+        circuit.adoptStored(ConfigBox(Self.config("a", 2)))
         #expect(self.circuits.use(Self.config("a", 2)) === circuit)
         #expect(circuit.configInForce.trip == .consecutiveFailures(2))
         self.circuits.registrationFailed(.init(config: Self.config("a", 3), uptime: 1), of: circuit, isNew: true)
-        circuit.setStored(ConfigBox(Self.config("a", 1)))
+        circuit.adoptStored(ConfigBox(Self.config("a", 1)))
         #expect(circuit.registeredConfig.trip == .consecutiveFailures(2))
     }
 
@@ -155,7 +155,7 @@ import Testing
     /// The config that the file tells is in force, unless the file has not been told a newer one of this process.
     @Test func whatTheFileSaysIsInForce() {
         let circuit = self.use("a", 1)
-        circuit.setStoredConfig(Self.config("a", 1))
+        circuit.confirmStored(Self.config("a", 1))
         func read(_ failures: Int, epoch: Int64) -> TripRule? {
             circuit.update(Self.read(failures, epoch: epoch), if: { true }).newConfig?.trip
         }
@@ -194,8 +194,8 @@ import Testing
 
     @Test func aCircuitThatWasRecreatedIsNews() {
         let circuit = self.use("a")
-        #expect(!circuit.update(Self.read(1, epoch: 5), if: { true }).isAnother)
-        #expect(!circuit.update(Self.read(1, epoch: 6), if: { true }).isAnother)
-        #expect(circuit.update(Self.read(1, epoch: 7, incarnation: 2), if: { true }).isAnother)
+        #expect(!circuit.update(Self.read(1, epoch: 5), if: { true }).isAnotherCircuit)
+        #expect(!circuit.update(Self.read(1, epoch: 6), if: { true }).isAnotherCircuit)
+        #expect(circuit.update(Self.read(1, epoch: 7, incarnation: 2), if: { true }).isAnotherCircuit)
     }
 }

@@ -67,11 +67,12 @@ extension Registers {
                 throw FleetError(
                     code: .duplicateHost,
                     message:
-                        "this file is a copy of the one of the host \(ServerText.shown(original).quoted); move it, "
-                        + "its -wal and -shm away, and services start a new one")
+                        "this host's file is a copy of that of host \(ServerText.shown(original).quoted); move it, "
+                        + "its -wal and -shm away: services start a new one")
             }
             throw FleetError(
-                code: .duplicateHost, message: "the link of another file already has the host name \(self.host.quoted)")
+                code: .duplicateHost,
+                message: "another file's link is named \(self.host.quoted): rename one of them")
         }
         return reading
     }

@@ -12,7 +12,7 @@ struct Admission: Equatable, Sendable {
         /// A slot for a probe.
         case probe
         /// A circuit that is held closed, or whose state or rule this release does not know: its rules get no report of
-        /// the call.
+        /// the call. Also for no admission, in a call that only reports its outcome.
         case uncounted
         /// An observing circuit, which would refuse the call if it enforced.
         case observed

@@ -28,15 +28,22 @@ extension Call {
         /// Count what takes only additions; make the report, and the text of a failure for the board.
         case settle(PendingOutcome)
         /// Record a committed report for the in-memory fallback, or apply a report that could not be committed to the
-        /// fallback. `readsFirst`: read the circuit before, as the commit may have changed its state; a thread that
-        /// commits for others does not read.
-        case applyReport(OutcomeReport, isCommitted: Bool, readsFirst: Bool)
+        /// fallback.
+        case applyReport(OutcomeReport, ReportCommit)
         /// Trip the in-memory fallback: its calls have reached a rate.
         case tripFallback(Circuit.ReachedRate, PendingOutcome)
         /// Call the policy's `onOutcome`.
         case publish(CallOutcome.Result, Duration)
         /// Find out whether the policy and the circuit allow another attempt.
         case askToRetry(Outcome)
+    }
+
+    enum ReportCommit: Sendable {
+        /// For a caller that waits: the circuit is read first, as the commit may have changed its state.
+        case committed
+        /// By a thread that commits for others, which does not read.
+        case committedForOthers
+        case notCommitted
     }
 
     enum Change: Sendable {
@@ -72,7 +79,8 @@ extension Call {
     enum Input: Sendable {
         /// The decision of the cache or the file, at this uptime; 0 if the decision never expires.
         ///
-        /// The store is usable if this handle may use the file, and the file can be written.
+        /// `isStoreUsable`: after `readCache` whether this handle may use the file; after `read` whether the file can
+        /// be written, too.
         case decision(CallDecision, at: Int64, isStoreUsable: Bool)
         /// The file has no such circuit, or the row can't be read: only a commit can register or repair it.
         case unknown
@@ -108,7 +116,7 @@ extension Call {
         /// Whether a rule counts failed or slow calls among all calls.
         var hasRateRule = false
         /// Whether the board counts failures, which then have no rows.
-        var countsFailures = false
+        var hasFailureRateRule = false
     }
 
     /// What a read at the end of a call has found.

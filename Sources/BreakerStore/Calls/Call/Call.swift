@@ -84,7 +84,7 @@ struct Call: Sendable {
             guard case .decision(let decision, let uptime, let isStoreUsable) = input else { return nil }
             return self.step(for: decision, at: uptime) ?? .immediate(isStoreUsable ? .read : .readFallback)
         case .read: return self.afterRead(input)
-        case .readFallback: return self.afterAdmission(input, readsFirst: false)
+        case .readFallback: return self.afterAdmission(input, byCommit: false)
         case .refuse:
             guard case .refusal(let error) = input else { return nil }
             // If a retry is refused, the caller gets the outcome of the attempt before.
@@ -128,15 +128,15 @@ struct Call: Sendable {
 
     private mutating func after(_ change: Change, _ input: Input) -> Step? {
         switch change {
-        case .claim: return self.afterAdmission(input, readsFirst: true)
+        case .claim: return self.afterAdmission(input, byCommit: true)
         case .report(let report):
             if case .committed = input {
                 self.pending?.isCommitted = true
                 let isAttended = if case .unattended = self.form { false } else { true }
-                return .immediate(.applyReport(report, isCommitted: true, readsFirst: isAttended))
+                return .immediate(.applyReport(report, isAttended ? .committed : .committedForOthers))
             }
             guard case .notCommitted = input else { return nil }
-            return .immediate(.applyReport(report, isCommitted: false, readsFirst: false))
+            return .immediate(.applyReport(report, .notCommitted))
         case .trip(let reached, _, let pending):
             if case .committed = input { return self.afterReport() }
             guard case .notCommitted = input else { return nil }
@@ -191,16 +191,16 @@ struct Call: Sendable {
 
     /// After a commit, or the in-memory fallback, was asked to let the call through.
     ///
-    /// - Parameter readsFirst: whether a commit answered, which may have registered the circuit again: a read must set
+    /// - Parameter byCommit: whether a commit answered, which may have registered the circuit again: a read must set
     ///   up its counts before this call ends.
-    private func afterAdmission(_ input: Input, readsFirst: Bool) -> Step? {
+    private func afterAdmission(_ input: Input, byCommit: Bool) -> Step? {
         if case .admitted(let admission) = input {
-            return .immediate(.begin(admission, readsFirst: readsFirst && admission.isOfFile))
+            return .immediate(.begin(admission, readsFirst: byCommit && admission.isOfFile))
         }
         if case .refused(let cause, let until, let lastError) = input {
             return .immediate(.refuse(cause, until: until, lastError: lastError))
         }
-        if case .notCommitted = input, readsFirst { return .immediate(.readFallback) }
+        if case .notCommitted = input, byCommit { return .immediate(.readFallback) }
         return nil
     }
 
@@ -253,9 +253,12 @@ struct Call: Sendable {
             }
         case .open, .observe: isReported = outcome.verdict.outage.map { !refreshed.knows($0) } ?? false
         case .heldOpen, .heldClosed: isReported = false
+        // All slots are taken. If one is free by the commit, a failure reopens the circuit, which is worth a commit.
         case .probing: isReported = isFailure
+        // Nothing shows that the circuit is not closed, as most are: a success counts in the windows.
         case nil, .unknown:
             if outcome.verdict == .success { admission = Admission(.closed) }
+        // The outcome counts as a probe, so a success stays out of the windows.
         case .claim: break
         }
         var pending = PendingOutcome(outcome, admission, facts)

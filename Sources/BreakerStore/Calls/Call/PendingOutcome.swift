@@ -43,7 +43,8 @@ struct PendingOutcome: Sendable {
     /// Whether the circuit must be read again before this can be decided.
     let needsRefresh: Bool
 
-    /// - Parameter refreshed: what a read has found, if the outcome needs one.
+    /// - Parameter refreshed: what a read has found; nil before the read, and then, if `needsRefresh`, the value is
+    ///   provisional.
     init(_ outcome: Outcome, _ admission: Admission, _ facts: Call.Facts, _ refreshed: Call.Refreshed? = nil) {
         self.outcome = outcome
         self.admission = admission
@@ -77,7 +78,8 @@ struct PendingOutcome: Sendable {
         case .closed, .closedConsecutive: break
         }
         guard facts.hasRateRule, let refreshed else { return .total }
-        // If the read failed, the circuit is assumed to be still in the epoch that let the call through.
+        // If the read failed, the circuit is assumed to be still in the epoch that let the call through, unless this
+        // handle may not use the file.
         let isInEpoch = refreshed.decision.map { $0.epoch == admission.epoch } ?? refreshed.mayUseFile
         return isInEpoch ? .decisive(epoch: admission.epoch) : .total
     }
@@ -95,7 +97,7 @@ struct PendingOutcome: Sendable {
             refreshed?.decision.map { $0.kind == .proceedWithFailures } ?? true ? .success : .none
         // The board counts this failure, and no code would read a row of it. An outage is reported in any case, because
         // it trips the circuit at once.
-        case (.closed, .failure), (.closedConsecutive, .failure): facts.countsFailures ? .none : .failure
+        case (.closed, .failure), (.closedConsecutive, .failure): facts.hasFailureRateRule ? .none : .failure
         // Many calls get the same answer of a provider.
         case (.closed, .outage), (.closedConsecutive, .outage):
             refreshed?.knows(verdict.outage) == true ? .none : .failure

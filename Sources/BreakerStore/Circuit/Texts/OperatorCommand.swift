@@ -28,9 +28,10 @@ package struct OperatorCommand: Sendable, Hashable {
         }
     }
 
-    /// The highest stamp of a row; a higher stamp is damage, whatever the server's clock says.
+    /// The highest Lamport time of a row; a higher stamp is damage, whatever the server's clock says.
     package static let latest: Int64 = 1 << 53
-    /// The stamps that may be shared through a server; the range leaves room above for the stamps of later commands.
+    /// The Lamport times that may be shared through a server; the range leaves room above for the stamps of later
+    /// commands.
     package static let sendable = 0...(Self.latest - 1 << 20)
     /// How far a stamp may lie ahead of the server's clock, in microseconds: a year.
     ///
@@ -47,12 +48,14 @@ package struct OperatorCommand: Sendable, Hashable {
     }
 
     package var kind: Kind
+    /// The tie-breaker of the stamp.
     package var number: Int64
     /// Nil until the host's link has stamped the command.
     package var lamportTime: Int64?
     /// The Lamport floor: the newest stamp that the host had applied when the command was given; the command is later
     /// than all up to it.
     package var floor: Int64
+    /// The microseconds since the command was given, as of the time when this value was read.
     package var age: Int64
     /// Nil for a release, and for a command of another kind.
     package var hold: HoldState?

@@ -70,7 +70,7 @@ extension Board {
     }
 
     /// The kinds of cells for which a new board has a segment.
-    private static let kinds: [BoardKind] = [.totals, .ring, .worker, .seats]
+    private static let kinds: [BoardKind] = [.totals, .ring, .degradedWorker, .seats]
 
     private static func fill(
         _ descriptor: Int32, _ header: BoardHeader, _ path: String

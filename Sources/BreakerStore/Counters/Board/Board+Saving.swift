@@ -1,6 +1,8 @@
 import CBreakerStore
 
 /// What is to be saved in the file of one circuit: its counts on a board, or a process's private counts.
+///
+/// Only `own` tells which: it is nil for a board.
 struct CircuitCounters: Sendable {
     /// The id of the circuit's row.
     var id: Int64
@@ -44,7 +46,7 @@ extension Board {
         var counters: [CircuitCounters] = []
         var (first, visited) = (0, 0)
         var next: Int?
-        segments: for segment in (try? self.segments(following: true)) ?? []
+        segments: for segment in (try? self.segments(mappingNew: true)) ?? []
         where segment.kind == .totals || segment.kind == .durations {
             for index in min(max(0, start - first), segment.capacity)..<segment.capacity {
                 if counters.count >= most || visited >= visits {
@@ -74,7 +76,7 @@ extension Board {
             let durations = DurationBuckets(cell)
             guard !durations.isSaved(in: cell) else { return nil }
             entry.durations = durations
-        case .ring, .worker, .reporters, .seats, .lastError: return nil
+        case .ring, .degradedWorker, .reporters, .seats, .lastError: return nil
         }
         return entry
     }
@@ -83,7 +85,7 @@ extension Board {
     func setSaved(_ counters: [CircuitCounters]) {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
-        guard let segments = try? self.segments(following: false) else { return }
+        guard let segments = try? self.segments(mappingNew: false) else { return }
         for entry in counters where entry.board == Int64(bitPattern: self.number) {
             let key = CellKey(incarnation: entry.incarnation, id: entry.id)
             if let totals = entry.totals, let cell = Self.cell(.totals, key, in: segments) {

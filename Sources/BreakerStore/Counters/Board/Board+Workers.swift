@@ -41,8 +41,8 @@ extension Board {
     }
 
     private func workerCells() -> [SharedWords] {
-        let segments = (try? self.segments(following: true)) ?? []
-        return segments.filter { $0.kind == .worker }
+        let segments = (try? self.segments(mappingNew: true)) ?? []
+        return segments.filter { $0.kind == .degradedWorker }
             .flatMap { segment in (0..<segment.capacity).map { segment.cell(at: $0) } }
     }
 }

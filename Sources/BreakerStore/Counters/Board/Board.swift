@@ -18,7 +18,7 @@ import Darwin
 /// board.
 final class Board: Sendable {
     /// What a board needs of the store to make room for a cell.
-    struct Room {
+    struct RoomMaking {
         /// Runs its argument under the setup lock, so that no other process or thread changes a board.
         let exclusively: (() throws(BreakerStoreError) -> Void) throws(BreakerStoreError) -> Void
         /// Whether a full board may be swept and grown now; false for a while after a failed try.
@@ -122,7 +122,7 @@ final class Board: Sendable {
     /// The cell of a key; allocates a cell if the key has none, and makes room if there is none.
     ///
     /// Blocks for as long as `room` does. Called when the cells of a circuit are made, not for each call.
-    func cell(_ kind: BoardKind, _ key: CellKey, making room: Room) throws(BreakerStoreError) -> SharedWords {
+    func cell(_ kind: BoardKind, _ key: CellKey, making room: RoomMaking) throws(BreakerStoreError) -> SharedWords {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
         var cell = Self.cell(kind, key, in: self.segments.withLock { $0.mapped })
@@ -146,7 +146,7 @@ final class Board: Sendable {
     /// Allocates a cell, unless another process has; if there is no room, frees the cells of forgotten circuits, or
     /// grows.
     private func allocateCell(
-        _ kind: BoardKind, _ key: CellKey, making room: Room
+        _ kind: BoardKind, _ key: CellKey, making room: RoomMaking
     ) throws(BreakerStoreError) -> SharedWords? {
         func allocated(in segments: [BoardSegment]) -> SharedWords? {
             for segment in segments where segment.kind == kind {
@@ -154,7 +154,7 @@ final class Board: Sendable {
             }
             return nil
         }
-        var segments = try self.segments(following: true)
+        var segments = try self.segments(mappingNew: true)
         if let cell = Self.cell(kind, key, in: segments) ?? allocated(in: segments) { return cell }
         guard room.mayGrow() else { throw self.failure("it could not grow just now") }
         // `incarnations` reads the database: the lock of this object is not held here.
@@ -189,10 +189,10 @@ final class Board: Sendable {
         return freed >= segments.filter { $0.kind == kind }.reduce(0) { $0 + $1.capacity } / 4
     }
 
-    /// The mapped segments; with `following`, those that other processes have added are mapped first.
-    func segments(following: Bool) throws(BreakerStoreError) -> [BoardSegment] {
+    /// The mapped segments; with `mappingNew`, those that other processes have added are mapped first.
+    func segments(mappingNew: Bool) throws(BreakerStoreError) -> [BoardSegment] {
         try self.segments.withLock { segments throws(BreakerStoreError) in
-            if following { try self.mapNewSegments(&segments) }
+            if mappingNew { try self.mapNewSegments(&segments) }
             return segments.mapped
         }
     }

@@ -21,25 +21,25 @@ struct BoardHeader: Sendable {
     ///
     /// A segment whose kind this release does not know is skipped.
     struct Segment: Equatable, Sendable {
-        /// The raw value of the kind.
-        var number: UInt8
+        /// The kind as a number; this release may not know it.
+        var rawKind: UInt8
         /// The size of a cell in words.
         var cellWords: Int
         var capacity: Int
         /// Where in the file the segment begins, in bytes.
         var offset: Int
 
-        var kind: BoardKind? { BoardKind(rawValue: self.number) }
+        var kind: BoardKind? { BoardKind(rawValue: self.rawKind) }
         var size: Int { self.capacity * self.cellWords * 8 }
         var end: Int { self.offset + self.size }
 
         /// The two words of the header that describe the segment.
         var words: (UInt64, UInt64) {
-            (UInt64(self.offset), UInt64(self.capacity) << 16 | UInt64(self.cellWords) << 8 | UInt64(self.number))
+            (UInt64(self.offset), UInt64(self.capacity) << 16 | UInt64(self.cellWords) << 8 | UInt64(self.rawKind))
         }
 
         fileprivate init(_ kind: BoardKind, capacity: Int, offset: Int) {
-            self.number = kind.rawValue
+            self.rawKind = kind.rawValue
             self.cellWords = kind.words
             self.capacity = capacity
             self.offset = offset
@@ -47,7 +47,7 @@ struct BoardHeader: Sendable {
 
         /// Nil unless the words describe a table of cells that begins at `offset`.
         fileprivate init?(_ words: (UInt64, UInt64), at offset: Int) {
-            self.number = UInt8(truncatingIfNeeded: words.1)
+            self.rawKind = UInt8(truncatingIfNeeded: words.1)
             self.cellWords = Int(words.1 >> 8 & 0xFF)
             self.capacity = Int(truncatingIfNeeded: words.1 >> 16 & 0xFF_FFFF)
             self.offset = offset
@@ -63,7 +63,14 @@ struct BoardHeader: Sendable {
     }
 
     enum Index {
+        static let magic = 0
+        static let version = 1
+        static let boot = 2
+        static let incarnation = 3
         static let number = 4
+        /// The checksum of the words from the version to the number.
+        static let checksum = 5
+        /// How many segments there are.
         static let count = 6
         /// The uptime at which a worker last acquired the turn to save the counts of the board.
         static let savedAt = 7
@@ -88,11 +95,12 @@ struct BoardHeader: Sendable {
 
     /// Reads the words; nil if they are not a board's header, or if a segment would end beyond the file.
     init?(_ words: [UInt64], fileSize: Int) {
-        guard words.count == Self.words, words[0] == Self.magic.littleEndian, words[1] == Self.version,
-            words[5] == bs_check(words[1], words[2], words[3], words[4]), words[Index.count] <= Self.maxSegments
+        guard words.count == Self.words, words[Index.magic] == Self.magic.littleEndian,
+            words[Index.version] == Self.version, words[Index.checksum] == Self.checksum(of: words),
+            words[Index.count] <= Self.maxSegments
         else { return nil }
-        self.owner = Owner(boot: words[2], incarnation: Int64(bitPattern: words[3]))
-        self.number = words[4]
+        self.owner = Owner(boot: words[Index.boot], incarnation: Int64(bitPattern: words[Index.incarnation]))
+        self.number = words[Index.number]
         for index in 0..<Int(words[Index.count]) {
             let position = Index.segments + index * 2
             guard let segment = Segment((words[position], words[position + 1]), at: Self.fileSize(of: self.segments)),
@@ -100,6 +108,10 @@ struct BoardHeader: Sendable {
             else { return nil }
             self.segments.append(segment)
         }
+    }
+
+    private static func checksum(of words: [UInt64]) -> UInt64 {
+        bs_check(words[Index.version], words[Index.boot], words[Index.incarnation], words[Index.number])
     }
 
     /// The header of a new board, with a segment of each kind.
@@ -131,12 +143,12 @@ struct BoardHeader: Sendable {
     /// The words of the header, as they are in memory.
     var encoded: [UInt64] {
         var words = [UInt64](repeating: 0, count: Self.words)
-        words[0] = Self.magic.littleEndian
-        words[1] = Self.version
-        words[2] = self.owner.boot
-        words[3] = UInt64(bitPattern: self.owner.incarnation)
-        words[4] = self.number
-        words[5] = bs_check(words[1], words[2], words[3], words[4])
+        words[Index.magic] = Self.magic.littleEndian
+        words[Index.version] = Self.version
+        words[Index.boot] = self.owner.boot
+        words[Index.incarnation] = UInt64(bitPattern: self.owner.incarnation)
+        words[Index.number] = self.number
+        words[Index.checksum] = Self.checksum(of: words)
         words[Index.count] = UInt64(self.segments.count)
         for (index, segment) in self.segments.enumerated() {
             (words[Index.segments + index * 2], words[Index.segments + index * 2 + 1]) = segment.words

@@ -7,7 +7,7 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     /// The window of one rule of a circuit, for one length of tick.
     case ring = 3
     /// A degraded worker; see `Board.Degraded`.
-    case worker = 4
+    case degradedWorker = 4
     /// The workers that had bad calls within the window of a ring.
     case reporters = 5
     /// The workers that answer questions about failure rates; earlier releases skip this kind.
@@ -21,7 +21,7 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
         case .totals: TotalsCell.words
         case .durations: DurationBuckets.words
         case .ring: CellKey.words + Ring.words
-        case .worker: 8
+        case .degradedWorker: 8
         case .reporters: CellKey.words + ReporterCells.words
         case .seats: SeatTable.wordsOfACell
         case .lastError: ErrorCell.words
@@ -36,7 +36,7 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
         switch self {
         case .totals: 256
         case .durations, .ring, .reporters, .lastError: 32
-        case .worker: 1_024
+        case .degradedWorker: 1_024
         // One cell for all workers, and 128 seats.
         case .seats: 256
         }
@@ -52,7 +52,7 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     var isOfCircuits: Bool {
         switch self {
         case .totals, .durations, .ring, .reporters, .lastError: true
-        case .worker, .seats: false
+        case .degradedWorker, .seats: false
         }
     }
 }

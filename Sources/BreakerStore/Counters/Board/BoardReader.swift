@@ -58,7 +58,7 @@ final class BoardReader: Sendable {
     /// The workers that have published that they are degraded; workers that died since are among them.
     func degraded() -> [Board.Degraded] {
         var workers: [Board.Degraded] = []
-        self.forEach(.worker) { cell in
+        self.forEach(.degradedWorker) { cell in
             if let worker = Board.Degraded(cell) { workers.append(worker) }
         }
         return workers

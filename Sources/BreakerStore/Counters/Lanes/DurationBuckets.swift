@@ -1,11 +1,11 @@
 /// The durations of calls, counted in buckets between 15 bounds: 1, 2, 5, 10 … 20,000, 50,000 ms.
 struct DurationBuckets: Equatable, Sendable {
     /// One bucket for each bound, and one for calls that took longer than all bounds.
-    static let count = 16
+    static let buckets = 16
     /// The index of the first bucket in a cell: behind the two words of the key.
     private static let firstWord = 2
     /// The index of the number of measured calls that the file has.
-    private static let savedWord = Self.firstWord + Self.count + 1
+    private static let savedWord = Self.firstWord + Self.buckets + 1
     static let words = Self.savedWord + 1
 
     /// How many calls took at most each bound, and longer than the bound before.
@@ -20,8 +20,8 @@ struct DurationBuckets: Equatable, Sendable {
 
     /// The durations that a cell has now.
     init(_ cell: SharedWords) {
-        self.calls = (0..<Self.count).map { cell[Self.firstWord + $0] }
-        self.sum = cell[Self.firstWord + Self.count]
+        self.calls = (0..<Self.buckets).map { cell[Self.firstWord + $0] }
+        self.sum = cell[Self.firstWord + Self.buckets]
     }
 
     func subtracting(_ other: DurationBuckets) -> DurationBuckets {
@@ -29,21 +29,21 @@ struct DurationBuckets: Equatable, Sendable {
     }
 
     /// How many calls were measured.
-    var count: UInt64 { self.calls.reduce(0, &+) }
+    var measured: UInt64 { self.calls.reduce(0, &+) }
 
-    /// - Parameter bucket: a bucket, or `Self.count` for the word with the sum of the durations.
-    static func add(_ count: UInt64, to bucket: Int, of cell: SharedWords) {
-        cell.add(count, at: Self.firstWord + bucket)
+    /// - Parameter index: a bucket, or `Self.buckets` for the word with the sum of the durations.
+    static func add(_ count: UInt64, toWord index: Int, of cell: SharedWords) {
+        cell.add(count, at: Self.firstWord + index)
     }
 
     /// Whether the file has these durations.
-    func isSaved(in cell: SharedWords) -> Bool { self.count == cell[Self.savedWord] }
+    func isSaved(in cell: SharedWords) -> Bool { self.measured == cell[Self.savedWord] }
 
-    func setSaved(in cell: SharedWords) { cell[Self.savedWord] = self.count }
+    func setSaved(in cell: SharedWords) { cell[Self.savedWord] = self.measured }
 
     /// The bound of a bucket in microseconds; nil for the last bucket.
     static func bound(_ bucket: Int) -> Int64? {
-        guard (0..<Self.count - 1).contains(bucket) else { return nil }
+        guard (0..<Self.buckets - 1).contains(bucket) else { return nil }
         var bound: Int64 = 1_000
         for index in 0..<bucket { bound = Self.next(after: bound, at: index) }
         return bound
@@ -52,11 +52,11 @@ struct DurationBuckets: Equatable, Sendable {
     /// The bucket of a duration in microseconds.
     static func bucket(of duration: Int64) -> Int {
         var bound: Int64 = 1_000
-        for index in 0..<Self.count - 1 {
+        for index in 0..<Self.buckets - 1 {
             if duration <= bound { return index }
             bound = Self.next(after: bound, at: index)
         }
-        return Self.count - 1
+        return Self.buckets - 1
     }
 
     /// The next of the bounds 1, 2, 5, 10 …: each is twice the one before, except for the step from 2 to 5.

@@ -38,21 +38,30 @@ struct DurationLane: ~Copyable, Sendable {
     /// - Parameter duration: in microseconds.
     func add(_ duration: Int64) {
         guard let words = self.words else { return }
-        words.addRelaxed(UInt64(max(0, duration)), at: DurationBuckets.count)
+        words.addRelaxed(UInt64(max(0, duration)), at: DurationBuckets.buckets)
         words.addRelaxed(1, at: DurationBuckets.bucket(of: duration))
     }
 
     /// Whether nothing was counted since the durations were last published.
-    var isEmpty: Bool { self.words.map { words in (0...DurationBuckets.count).allSatisfy { words[$0] == 0 } } ?? true }
+    var isEmpty: Bool {
+        self.words.map { words in (0...DurationBuckets.buckets).allSatisfy { words[$0] == 0 } } ?? true
+    }
+
+    /// Drops the counts: leaves zeros.
+    func drain() {
+        guard let words = self.words else { return }
+        for index in 0...DurationBuckets.buckets { _ = words.drain(index) }
+    }
 
     /// Moves the counts to a cell: adds them there, and leaves zeros here.
     func publish(to cell: SharedWords) {
         guard let words = self.words else { return }
-        // The sum is drained last and added first, so that the cell has no call without its duration. A worker that
-        // saves the cell in between sees by the number of calls that there is more to save.
-        let counts = (0...DurationBuckets.count).map { words.drain($0) }
+        // The sum is drained last and added first, so that the cell seldom has a call without its duration: the words
+        // have relaxed order, so the duration may come with the next publication. A worker that saves the cell in
+        // between sees by the number of calls that there is more to save.
+        let counts = (0...DurationBuckets.buckets).map { words.drain($0) }
         for index in counts.indices.reversed() where counts[index] > 0 {
-            DurationBuckets.add(counts[index], to: index, of: cell)
+            DurationBuckets.add(counts[index], toWord: index, of: cell)
         }
     }
 }

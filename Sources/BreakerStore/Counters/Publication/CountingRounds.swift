@@ -29,9 +29,9 @@ final class CountingRounds: Sendable {
     /// An answer must wait for such a thread: when it did not, 1 of 600 answers lacked successes.
     private static let pause = Duration.microseconds(100)
 
-    /// How soon to try again: twice as long each time, up to 64 times, because the other thread may be stopped, or hang
-    /// in the file system.
-    func pauseAfterFailure() -> Duration {
+    /// Counts a failed try, and returns how soon to try again: twice as long each time, up to 64 times, because the
+    /// other thread may be stopped, or hang in the file system.
+    func countFailedTry() -> Duration {
         Self.pause * (1 << min(self.triesToPublish.wrappingAdd(1, ordering: .relaxed).oldValue, 6))
     }
 

@@ -60,7 +60,7 @@ final class StoreCounts: Sendable {
         let cell = Atomic<Int>(0)
     }
 
-    /// For batches along with other commits; those with a commit of their own must not begin in the middle.
+    /// Walks with a commit of their own continue only each other, so they skip no cell; from here they would skip some.
     private let cursorAlong = Cursor()
     private let cursorAlone = Cursor()
 
@@ -168,7 +168,7 @@ final class StoreCounts: Sendable {
             }
             let circuit = circuits[(start + offset) % circuits.count]
             if canRead, circuit.counts.waitsForIncarnation {
-                // Each read may block: after a failed read no other is tried.
+                // Each read may block: after a failed read no other is tried. The next batch, after the pause, tries.
                 canRead = read(circuit)
                 reads += 1
             }
@@ -177,7 +177,8 @@ final class StoreCounts: Sendable {
                 unsaved.circuits[counters.incarnation] = circuit
             }
         }
-        return true
+        // Along with another commit nothing is read, so what waits for a read is left.
+        return canRead || occasion != .otherCommit
     }
 
     /// Marks a batch as saved, after the commit of the transaction that saved it.
@@ -189,9 +190,7 @@ final class StoreCounts: Sendable {
         self.board?.setSaved(unsaved.counters)
     }
 
-    /// Ends a batch that could not be saved: its counts are not marked as saved.
-    ///
-    /// The next batch, after the pause, includes them.
+    /// Ends a batch that could not be saved: its counts are not marked as saved, so the next batch has them.
     func cancelSave() { self.isSaving.store(false, ordering: .releasing) }
 
     // MARK: - The board

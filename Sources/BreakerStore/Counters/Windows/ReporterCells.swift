@@ -1,7 +1,8 @@
 /// The sixteen workers whose calls failed, or were slow, most recently: for a rule that asks for several reporters.
 ///
-/// A dead worker keeps its cell until another worker takes the cell over; the transaction of a trip asks which workers
-/// live.
+/// A cell is two words: the worker's id; and a `TickWord` of the worker's last bad call, whose number is the tag, a
+/// hash of the id. A dead worker keeps its cell until another worker takes the cell over; the transaction of a trip
+/// asks which workers live.
 struct ReporterCells: Sendable {
     static let count = 16
     static let words = Self.count * 2
@@ -13,6 +14,9 @@ struct ReporterCells: Sendable {
     ///
     /// A worker takes a cell over by writing the first word. Until it writes the second word, that word has the former
     /// worker's tag, and the cell counts for no worker: so no worker is blamed for another worker's failure.
+    ///
+    /// If other workers take the cells first in all of four tries, the worker has no cell until its next bad call; the
+    /// call counts in the ring all the same.
     func record(_ worker: Int64, at tick: UInt64) {
         let id = UInt64(bitPattern: worker)
         for _ in 0..<4 {

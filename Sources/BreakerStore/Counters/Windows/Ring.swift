@@ -18,6 +18,9 @@ struct Ring: Sendable {
     // MARK: - Adding
 
     /// Adds good calls in a tick, unless the bucket already has a newer tick; `goodEver` counts them in any case.
+    ///
+    /// With a newer tick there, the calls are out of the window by now; or the tick is damage, which is cleared when
+    /// the sums of a later bad call meet it. A rejected bad call is tried again after that, because it decides.
     func addGood(_ count: UInt64, at tick: UInt64) {
         _ = self.add(count, to: Index.good, at: tick)
         // The order matters: the window first, then this number. A thread that reads them in the opposite order misses
@@ -60,6 +63,7 @@ struct Ring: Sendable {
             }
             return Int64(sum)
         }
+        // Bad calls first: a call that is added in between can then only lower the rate.
         let bad = sum(from: Index.bad)
         Hook.reached("ring.summing")
         let good = sum(from: Index.good)

@@ -42,7 +42,7 @@ struct TotalsCell: Sendable {
             refused: self[.refused])
     }
 
-    /// The failed calls plus the slow calls; the number only rises.
+    /// The failed calls plus the slow calls, so a slow failure counts twice; the number only rises.
     var bad: UInt64 { self[.failed] &+ self[.slow] }
 
     /// Whether the file has these numbers.

@@ -25,7 +25,7 @@ final class Answers: Sendable {
         /// The event after which a reader of events begins that could not read the file before: the newest event at the
         /// first opening; 0 if the file was created since.
         fileprivate(set) var origin: Int64 = 0
-        /// The newest event when the file was last opened, and the identity of that file.
+        /// The newest event when the file was last opened, and the identity of that file, also after it was closed.
         fileprivate(set) var newest: (id: Int64, identity: FileIdentity)?
         fileprivate var lock: LockFile?
         /// The worker ids that this process has had in the file; the last one is the current one.
@@ -48,18 +48,18 @@ final class Answers: Sendable {
 
     /// Whether the database that was just opened is the one that was open before.
     ///
-    /// - Parameter maybeSame: whether the path led to the open database just before that database was closed.
-    func isSameDatabase(_ opened: Opened, maybeSame: Bool) throws(BreakerStoreError) -> Bool {
+    /// - Parameter wasInPlace: whether the path led to the open database just before that database was closed.
+    func isSameDatabase(_ opened: Opened, wasInPlace: Bool) throws(BreakerStoreError) -> Bool {
         let newest = try opened.writer.newestEvent()
         return self.source.withLock { source in
-            maybeSame && opened.identity.hasDatabase(of: source.newest?.identity) && newest >= source.newest?.id ?? 0
+            wasInPlace && opened.identity.hasDatabase(of: source.newest?.identity) && newest >= source.newest?.id ?? 0
         }
     }
 
     /// Uses the files of an opening from now on.
     ///
     /// - Returns: the header with which cached decisions are compared; nil if decisions may not be cached.
-    func opened(_ opened: Opened, _ reopened: Reopened) throws(BreakerStoreError) -> Gates.Header? {
+    func use(_ opened: Opened, as reopened: Reopened) throws(BreakerStoreError) -> Gates.Header? {
         let newest = try opened.writer.newestEvent()
         return self.source.withLock { source in
             switch reopened {
@@ -94,7 +94,7 @@ final class Answers: Sendable {
     }
 
     /// Whether the path still leads to the database, but no longer to its log.
-    var hasOnlyLostLog: Bool {
+    var lacksOnlyLog: Bool {
         self.source.withLock { source in
             guard let known = source.newest?.identity else { return false }
             let now = FileIdentity(of: self.file)
@@ -186,19 +186,19 @@ final class Answers: Sendable {
     /// - Returns: the decision, and the changes since the circuit was last read.
     func answer(
         _ found: Found, to readContext: ReadContext
-    ) -> (decision: CallDecision, changes: (newConfig: CircuitBreaker.Config?, isAnother: Bool)) {
+    ) -> (decision: CallDecision, changes: (newConfig: CircuitBreaker.Config?, isAnotherCircuit: Bool)) {
         self.clock.follow(found.clock)
         var row = found.row.resolved(with: readContext.circuit.registeredConfig)
         let stored = row.circuit.state
         let now = self.clock.now
         row.circuit.clampFutureStamps(for: now)
-        // If the stored end of an open circuit can't be right, a commit must correct it. Corrected only here, the end
-        // would be computed again at each read, from a later now, and would never come.
+        // If the stored end of an open circuit can't be right, a commit must correct it: if only the reader corrected
+        // it, each read would compute a later end.
         let decision = CallDecision(
             row.circuit.state == stored ? row.circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             of: row.circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
         // `update` before `publish`: a call that the cached decision lets through must find its epoch in the counts.
-        readContext.circuit.setLastRead(at: self.clock.uptime(of: now))
+        readContext.circuit.setLastReadUptime(self.clock.uptime(of: now))
         let changes = readContext.circuit.update(
             SharedCircuit.LastRead(row, at: now, self.clock),
             // Whether no process has committed since the read, as far as the header shows.

@@ -35,7 +35,8 @@ package struct LiveWorkers: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - living: the rows of the workers that live.
-    ///   - schema: the file's schema; a worker of any release can use an older one.
+    ///   - schema: the file's schema. Only in a file of this release's major schema is a worker of an older major
+    ///     release too old; an older file says nothing about its workers.
     ///   - file: the store's file, beside which the lock file has the bytes of degraded workers.
     ///   - board: the board, on which degraded workers publish since when; nil if it is not read.
     ///   - clock: the clock of the rows and of the board.

@@ -155,7 +155,7 @@ enum Schema {
         _ file: StoreFile, _ what: String, advice: String = "it was left as it is; name another path"
     ) -> BreakerStoreError {
         BreakerStoreError(
-            code: .notAStore, message: "\(what), not a store of circuits", advice: advice, path: file.path)
+            code: .notAStore, message: "\(what), so not a store of circuits", advice: advice, path: file.path)
     }
 
     /// The error for a file without the header of a database, which may be what is left of a store.

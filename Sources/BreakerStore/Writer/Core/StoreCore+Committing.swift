@@ -7,11 +7,11 @@ extension StoreCore {
     /// Must not be called on the cooperative pool.
     func commit<Value: Sendable>(
         until deadline: Deadline,
-        unclaimed undo: (@Sendable (Value) -> Void)? = nil,
+        undoIfUnclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping Work<Value>
     ) throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
-        let ticket = Ticket(deadline: deadline, unclaimed: undo, work)
+        let ticket = Ticket(deadline: deadline, undoIfUnclaimed: undo, work)
         switch self.apply({ $0.submitted(ticket, by: .thread) }) {
         case .refuse(let error): throw error
         case .lead:
@@ -25,18 +25,20 @@ extension StoreCore {
     /// Commits on the store's thread, or with another caller's commit; suspends the task until then.
     func commit<Value: Sendable>(
         until deadline: Deadline,
-        unclaimed undo: (@Sendable (Value) -> Void)? = nil,
+        undoIfUnclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping Work<Value>
     ) async throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
-        let ticket = Ticket(deadline: deadline, unclaimed: undo, work)
+        let ticket = Ticket(deadline: deadline, undoIfUnclaimed: undo, work)
         if case .refuse(let error) = self.apply({ $0.submitted(ticket, by: .task) }) { throw error }
         if let outcome = ticket.outcome { return try outcome.get() }
         // The store's thread may be stuck in a system call: the timer wakes the task at its deadline all the same.
         return try (await ticket.value(by: self.sharedTimer.value) ?? self.giveUp(ticket)).get()
     }
 
-    /// Fails a ticket whose deadline is over, unless its commit has just ended; returns its outcome.
+    /// Fails a ticket whose deadline is over and degrades the store, unless the commit has just ended.
+    ///
+    /// - Returns: the ticket's outcome.
     private func giveUp<Value>(_ ticket: Ticket<Value>) -> Ticket<Value>.Completion {
         let error = BreakerStoreError.overdue(hasBegun: self.update { $0.waiterGaveUp(ticket) }, self.file.path)
         // The commit may have ended just now. Then its outcome counts: otherwise a probe's claim would be lost.

@@ -31,8 +31,8 @@ extension StoreCore {
     }
 
     /// How a board makes room for more cells: under the setup lock, and by the incarnations that the file still has.
-    func room(until deadline: Deadline) -> Board.Room {
-        Board.Room(
+    func room(until deadline: Deadline) -> Board.RoomMaking {
+        Board.RoomMaking(
             exclusively: { (body) throws(BreakerStoreError) in
                 try self.counting.withSetupLock(of: self.answers.lockFile, until: deadline, body)
             },
@@ -46,6 +46,9 @@ extension StoreCore {
     /// Counts a failed or slow call; returns the calls in the windows of the circuit's rules.
     ///
     /// May block as long as the file system does.
+    ///
+    /// - Parameter isCurrent: whether the circuit is certainly still in the call's epoch. False where that is unknown:
+    ///   then ticks of the future, which may be a later epoch's, stay in the windows.
     func count(
         _ failure: CountedFailure, of circuit: SharedCircuit, _ origin: CircuitCounts.Origin,
         isCurrent: () -> Bool = { false }
@@ -125,10 +128,12 @@ extension StoreCore {
     }
 
     /// Reads a circuit that only the in-memory fallback has counted so far; false if the file can't be read now.
+    ///
+    /// True if only this circuit's row can't be read: then other circuits may still be read.
     func adopt(_ circuit: SharedCircuit) -> Bool {
         do throws(BreakerStoreError) {
             if let row = try self.row(of: circuit.name) {
-                // Only if the circuit was never read: another thread's reading is newer.
+                // `update` asks `if` only if the circuit was read before: then another thread's reading is newer.
                 circuit.counts.update(
                     (row.id, row.incarnation), row.circuit.rules, epoch: row.circuit.epoch,
                     windowGeneration: row.circuit.windowGeneration,
@@ -163,13 +168,15 @@ extension StoreCore {
     // MARK: - Maintenance
 
     /// Publishes the counts of all lanes, and starts rate checks where other processes have counted failures.
+    ///
+    /// Also updates this worker's seat, and runs a round of the counting thread (`publishRateCounts`).
     func publishAllCounts() {
         self.counting.releaseBoardIfReplaced()
         for circuit in self.circuits.all { self.publish(circuit.counts) }
-        let rateCircuits = self.circuits.withFailureRateRules
+        let rateCircuits = self.circuits.withRateRules
         for circuit in rateCircuits {
             guard let cells = circuit.counts.madeCellPair?.board, !cells.isLost,
-                circuit.counts.detectFailuresOfOthers(on: cells)
+                circuit.counts.updateFailuresOfOthers(on: cells)
             else { continue }
             self.checkRate(of: circuit)
         }

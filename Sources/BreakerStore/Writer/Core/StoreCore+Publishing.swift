@@ -22,11 +22,13 @@ extension StoreCore {
     ///
     /// - Returns: after how long the next round is due; nil if there is no such circuit and no check.
     func publishRateCounts() -> Duration? {
-        // The store's thread runs rounds, too, and so does the caller that starts the counting thread.
+        // The store's thread runs rounds, too, and so does the caller that starts the counting thread. In a child of
+        // `fork` the pause means nothing: no counting thread runs there.
         guard !self.isForked, self.rounds.begin() else { return Self.retryPause }
         defer { self.rounds.end() }
         let bell = self.countingThread.bell
         let seats = bell.seats
+        // Another board has replaced this one, so nothing that is counted here counts any more.
         if let seats, seats.isMoved { seats.board.lose() }
         // Read first: the answer means that everything counted until now is published.
         let question = seats?.asked
@@ -34,7 +36,7 @@ extension StoreCore {
         let board = self.counting.board
         var shortestWindow: Int64?
         var (isUnderWay, lacksCells) = (false, false)
-        let rateCircuits = self.circuits.withFailureRateRules
+        let rateCircuits = self.circuits.withRateRules
         let checksForChanges = self.rounds.startChangeCheckIfDue(
             period: Self.period(rateCircuits.compactMap(\.counts.shortestWindow).min() ?? .max))
         for circuit in rateCircuits {
@@ -57,7 +59,7 @@ extension StoreCore {
         let next = self.decideRates(seats, answered: bell.answered)
         return [
             shortestWindow.map(Self.period), next.map { max(.zero, ContinuousClock.now.duration(to: $0)) },
-            isUnderWay ? self.rounds.pauseAfterFailure() : nil,
+            isUnderWay ? self.rounds.countFailedTry() : nil,
         ].compactMap(\.self).min()
     }
 
@@ -66,7 +68,7 @@ extension StoreCore {
     private func checkForChanges(of circuit: SharedCircuit) {
         let counts = circuit.counts
         guard let cells = counts.madeCellPair?.board, !cells.isLost else { return }
-        let hasFailures = counts.detectFailuresOfOthers(on: cells)
+        let hasFailures = counts.updateFailuresOfOthers(on: cells)
         guard !self.rateChecks.hasCheck(of: circuit) else { return }
         let hasSuccesses = counts.hasUncheckedSuccesses.exchange(false, ordering: .acquiring)
         guard hasFailures || hasSuccesses && counts.mayReachRate(on: cells, at: self.clock.uptime) else { return }
@@ -96,7 +98,7 @@ extension StoreCore {
 
     /// Makes the missing cells and acquires a seat; returns whether this process has a board with its seats now.
     private func prepare() -> Bool {
-        for circuit in self.circuits.withFailureRateRules where !circuit.counts.isPublished {
+        for circuit in self.circuits.withRateRules where !circuit.counts.isPublished {
             self.makeCellPair(for: circuit.counts)
         }
         return self.acquireSeat(until: self.writer.deadline) != nil
@@ -117,7 +119,7 @@ extension StoreCore {
         else { return nil }
         bell.use(seats)
         // After `use`: a circuit that is registered concurrently either adds its own bit or is among these.
-        for circuit in self.circuits.withFailureRateRules { seats.add(SeatTable.bit(of: circuit.name)) }
+        for circuit in self.circuits.withRateRules { seats.add(SeatTable.bit(of: circuit.name)) }
         return seats
     }
 
@@ -133,7 +135,7 @@ extension StoreCore {
     /// Writes to this worker's seat which circuits it uses now; if it has no seat, has one acquired.
     func updateSeat() {
         guard let seats = self.countingThread.bell.seats else { return }
-        seats.setMask { self.circuits.withFailureRateRules.reduce(0) { $0 | SeatTable.bit(of: $1.name) } }
+        seats.setMask { self.circuits.withRateRules.reduce(0) { $0 | SeatTable.bit(of: $1.name) } }
         if self.canAcquireSeat(seats) { self.prepareSoon() }
     }
 

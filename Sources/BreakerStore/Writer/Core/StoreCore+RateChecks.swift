@@ -6,6 +6,10 @@ import Synchronization
 /// rate as reached only because other processes have not published yet. The process that sees this records the sums and
 /// asks all workers that use the circuit to publish. When they have answered, it compares the failures counted at the
 /// start of the check with the successes published up to now.
+///
+/// A call that sees a rate reached calls `startRateCheckUnlessAlone` itself. What other processes did is seen by the
+/// counting thread (`checkForChanges`), which may not wait, so `checkRateSoon` has another thread call `checkRate`; the
+/// store's thread calls `checkRate` itself (`publishAllCounts`). The counting thread then decides (`decideRates`).
 extension StoreCore {
     /// The longest period, in microseconds, between two publications of a circuit with a failure-rate rule.
     private static let maxPeriod: Int64 = 50_000
@@ -26,15 +30,17 @@ extension StoreCore {
     /// - Parameters:
     ///   - error: the policy's text of the failure, if there is one.
     ///   - mayWait: whether the caller may wait for a seat.
-    /// - Returns: false if the caller must trip at once: this process alone uses the circuit, or no check could be
-    ///   decided, because the board is lost or the counting thread does not run.
+    /// - Returns: true if the caller has nothing left to do: a check was started or covers the failure, a thread is
+    ///   about to start one, or the rate is not reached. False if the caller must trip at once: this process alone uses
+    ///   the circuit, or no check could be decided, because there are no cells on a board, the board is lost, the rules
+    ///   ask for no rate any more, or the counting thread does not run.
     func startRateCheckUnlessAlone(
         _ circuit: SharedCircuit, epoch: Int64, error: String?, mayWait: Bool = false
     ) -> Bool {
         let counts = circuit.counts
         if self.rateChecks.applyFailure(of: circuit, in: epoch, counts.madeCellPair?.board) { return true }
         let period = Self.period(counts.shortestWindow ?? 0)
-        guard let cells = counts.madeCellPair?.board, !cells.isLost, let rules = counts.failureRateRules,
+        guard let cells = counts.madeCellPair?.board, !cells.isLost, let rules = counts.rateRules,
             self.publishOften(counts.shortestWindow ?? 0)
         else { return false }
         // Both are read before the windows are summed, so that nothing that is published in between is missed.
@@ -132,7 +138,7 @@ extension StoreCore {
         self.makeCellPair(for: circuit.counts)
         let counts = circuit.counts
         let epoch = counts.epoch
-        guard let cells = counts.madeCellPair?.board, !cells.isLost, let rules = counts.failureRateRules else { return }
+        guard let cells = counts.madeCellPair?.board, !cells.isLost, let rules = counts.rateRules else { return }
         let calls = self.sums(of: circuit, since: epoch, in: cells)
         guard rules.rate(reachedBy: calls) != nil,
             !self.startRateCheckUnlessAlone(circuit, epoch: epoch, error: nil, mayWait: true)
@@ -151,7 +157,7 @@ extension StoreCore {
     private func sums(
         of circuit: SharedCircuit, since epoch: Int64, in cells: CircuitCells
     ) -> Circuit.WindowCounts {
-        circuit.counts.sums(since: epoch, of: cells) { self.clock.uptime }
+        circuit.counts.sums(inEpoch: epoch, of: cells) { self.clock.uptime }
     }
 
     /// Blocks until all pending checks are decided: mostly some milliseconds, at most 0.5 s.
@@ -164,7 +170,7 @@ extension StoreCore {
 
     private var hasRateChecks: Bool {
         !self.rateChecks.isEmpty
-            || self.circuits.withFailureRateRules.contains { $0.counts.isCheckWanted.load(ordering: .relaxed) }
+            || self.circuits.withRateRules.contains { $0.counts.isCheckWanted.load(ordering: .relaxed) }
     }
 
     // MARK: - Deciding
@@ -200,12 +206,12 @@ extension StoreCore {
             return self.checkRateSoon(of: pending.circuit)
         }
         let counted = pending.counted
-        guard pending.rules.rate(reachedBy: counted) != nil, pending.rules == counts.failureRateRules,
+        guard pending.rules.rate(reachedBy: counted) != nil, pending.rules == counts.rateRules,
             pending.cells === counts.madeCellPair?.board
         else {
             // Failures counted since, or new rules, may reach a rate all the same.
             let isSame =
-                pending.cells.bad == pending.bad && pending.rules == counts.failureRateRules
+                pending.cells.bad == pending.bad && pending.rules == counts.rateRules
                 && pending.cells === counts.madeCellPair?.board
             self.rateChecks.applyNotReached(pending, hasFailures: !isSame, at: .now)
             // In time for the end of the rest that has just begun.

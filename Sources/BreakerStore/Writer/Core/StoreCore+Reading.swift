@@ -14,7 +14,7 @@ extension StoreCore {
         guard let found else { return nil }
         let (decision, changes) = self.answers.answer(found, to: context)
         if let config = changes.newConfig { self.setRules(of: config) }
-        if changes.isAnother { self.setUsedLater(of: context.circuit.name) }
+        if changes.isAnotherCircuit { self.setUsedLater(of: context.circuit.name) }
         return decision
     }
 

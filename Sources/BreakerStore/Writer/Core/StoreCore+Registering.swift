@@ -11,7 +11,7 @@ extension StoreCore {
             try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
                 for config in configs { try transaction.register(config.config) }
             }
-            for (config, circuit) in zip(configs, circuits) { circuit.setStoredConfig(config.config) }
+            for (config, circuit) in zip(configs, circuits) { circuit.confirmStored(config.config) }
         } catch {
             for (config, circuit) in zip(configs, circuits) {
                 let unstored = SharedCircuit.Unstored(config: config.config, uptime: uptime)
@@ -53,7 +53,7 @@ extension StoreCore {
     /// A config is in force: if it has a failure-rate or slow-call rule, starts to publish counts for that rule.
     func setRules(of config: CircuitBreaker.Config) {
         guard let window = CountingRules(Rules(config)).shortestWindow else { return }
-        self.circuits.resetFailureRateCircuits()
+        self.circuits.resetRateCircuits()
         self.countingThread.bell.seats?.add(SeatTable.bit(of: config.name))
         self.publishOften(window)
     }
@@ -70,7 +70,7 @@ extension StoreCore {
         for (circuit, unstored) in self.circuits.drainUnstored() {
             self.post(
                 until: self.writer.deadline,
-                then: { circuit.setStoredConfig(unstored.config) },
+                then: { circuit.confirmStored(unstored.config) },
                 orElse: { _ in self.circuits.registrationFailed(unstored, of: circuit, isNew: false) },
                 { (transaction) throws(BreakerStoreError) in
                     try transaction.register(

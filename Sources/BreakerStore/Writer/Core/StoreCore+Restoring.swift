@@ -12,7 +12,8 @@ extension StoreCore {
         opened.writer.rollback()
         var lost = LostFile(
             incarnation: opened.incarnation, lastInPlace: self.lastInPlace.load(ordering: .relaxed),
-            lacksOnlyLog: self.answers.hasOnlyLostLog)
+            lacksOnlyLog: self.answers.lacksOnlyLog)
+        // A young file may itself be in place of a lost one: then a state may come from that older file.
         let isYoung = self.isYoung(opened.writer)
         let offset = self.clock.offset
         for circuit in self.circuits.all {
@@ -28,7 +29,7 @@ extension StoreCore {
                 guard let row else { continue }
                 var current = row.resolved(with: circuit.registeredConfig)
                 current.circuit.clampFutureStamps(for: self.clock.now)
-                circuit.setLastRead(at: self.clock.uptime)
+                circuit.setLastReadUptime(self.clock.uptime)
                 let news = circuit.update(SharedCircuit.LastRead(current, at: self.clock.now, self.clock), if: { true })
                 if let config = news.newConfig { self.setRules(of: config) }
                 var origin = LostFile.Origin(
@@ -36,6 +37,7 @@ extension StoreCore {
                 if isYoung {
                     let found = try opened.writer.origin(
                         of: row.id, circuit.name, or: origin, uptime: self.clock.uptime)
+                    // A circuit that the young file has only registered tells nothing.
                     if found.seenAt == .min, row.circuit.windowGeneration == 1 { continue }
                     origin = found
                 }
@@ -91,14 +93,14 @@ extension StoreCore {
     ///
     /// Called before any call of this process reads the file.
     ///
-    /// - Parameter maybeSame: whether the path led to the old database just before that was closed.
+    /// - Parameter wasInPlace: whether the path led to the old database just before that was closed.
     /// - Returns: whether this is the database that was open before.
-    func restoreCircuits(in opened: Opened, maybeSame: Bool) throws(BreakerStoreError) -> Reopened {
+    func restoreCircuits(in opened: Opened, wasInPlace: Bool) throws(BreakerStoreError) -> Reopened {
         do throws(BreakerStoreError) {
             let lost = self.lost.withLock { $0 }
             // A young database that has lost its log is empty, and has got another incarnation.
-            let maybeSame = maybeSame && lost.map { $0.incarnation == opened.incarnation } ?? true
-            let isSame = try self.answers.isSameDatabase(opened, maybeSame: maybeSame)
+            let wasInPlace = wasInPlace && lost.map { $0.incarnation == opened.incarnation } ?? true
+            let isSame = try self.answers.isSameDatabase(opened, wasInPlace: wasInPlace)
             var reopened: Reopened = isSame ? .same : .other
             if let lost, isSame, lost.lacksOnlyLog {
                 // A circuit that was registered last may have been in the log alone. A circuit that was forgotten last
@@ -107,6 +109,7 @@ extension StoreCore {
                 try self.writer.register(current, isSameDatabase: false, restoring: lost)
             } else if !isSame {
                 switch try self.writer.register(self.circuits.inForce, isSameDatabase: false, restoring: lost) {
+                // The file has been created since the loss: readers of events begin with its first event.
                 case .restore, .report: reopened = .createdSince
                 case .resume, .leave, nil: break
                 }

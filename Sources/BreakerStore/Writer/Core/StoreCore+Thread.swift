@@ -188,6 +188,8 @@ extension StoreCore {
         self.countingThread.stop()
         self.countingJobs.stop()
         self.apply { $0.closed() }
+        // Once more, for the calls that ended since the last round. A rate that is reached only now can't trip the
+        // circuit in the file, because changes are refused: processes that stay see the counts, and check it.
         self.publishAllCounts()
         self.leaveSeat()
         // Workers that stay save the remaining counts of the board.

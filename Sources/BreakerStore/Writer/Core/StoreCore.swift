@@ -66,7 +66,8 @@ final class StoreCore: Sendable {
 
     /// Opens the file and starts the thread.
     ///
-    /// - Parameter isForeseen: whether the directory could not be opened when the path was resolved.
+    /// - Parameter isForeseen: whether the path was resolved without its directory, which could not be opened then: the
+    ///   file is where it would be by `StoreFile.init(foreseeing:)`.
     init(
         file: StoreFile, configuration: CircuitStore.Configuration, _ fileSystem: FileSystem = FileSystem(),
         isForeseen: Bool = false
@@ -159,14 +160,14 @@ final class StoreCore: Sendable {
 
     /// Opens the file for the first time.
     private func open() throws(BreakerStoreError) {
-        try self.use(self.openFile(isSuspect: false), .other)
+        try self.use(self.openFile(isSuspect: false), as: .other)
     }
 
     /// Lets calls use the file that was opened.
-    private func use(_ opened: Opened, _ reopened: Reopened) throws(BreakerStoreError) {
+    private func use(_ opened: Opened, as reopened: Reopened) throws(BreakerStoreError) {
         let header: Gates.Header?
         do throws(BreakerStoreError) {
-            header = try self.answers.opened(opened, reopened)
+            header = try self.answers.use(opened, as: reopened)
         } catch {
             self.writer.closeConnections()
             throw error
@@ -185,7 +186,7 @@ final class StoreCore: Sendable {
     ///
     /// The path may lead to another file by now. The caller leads.
     func reopen(isSuspect: Bool) throws(BreakerStoreError) {
-        let maybeSame = self.answers.hasDatabaseInPlace
+        let wasInPlace = self.answers.hasDatabaseInPlace
         self.rememberFile()
         // All connections are closed first: while any connection is open, SQLite gives a new connection the old
         // wal-index. The viewer comes last: it opens connections only while `answers` is open.
@@ -194,8 +195,8 @@ final class StoreCore: Sendable {
         self.viewer.close()
         try self.file.requireDirectory(on: self.fileSystem)
         let opened = try self.openFile(isSuspect: isSuspect)
-        let reopened = try self.restoreCircuits(in: opened, maybeSame: maybeSame)
-        try self.use(opened, reopened)
+        let reopened = try self.restoreCircuits(in: opened, wasInPlace: wasInPlace)
+        try self.use(opened, as: reopened)
         self.lost.withLock { $0 = nil }
         guard reopened == .same else { return }
         self.needsRegistration.store(true, ordering: .relaxed)

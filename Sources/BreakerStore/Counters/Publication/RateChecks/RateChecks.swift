@@ -124,8 +124,12 @@ final class RateChecks: Sendable {
             for key in Array(all.keys) {
                 guard var pending = all[key] else { continue }
                 // A question that was asked since is left for the next round: it counts as missing one answer.
-                let known = answers[key]
-                let step = pending.check.step({ $0 == known?.question ? known?.missing ?? 1 : 1 }, at: now)
+                let answer = answers[key]
+                let step = pending.check.step(
+                    { question in
+                        guard let answer, answer.question == question else { return 1 }
+                        return answer.missing
+                    }, at: now)
                 all[key] = pending
                 steps.append((pending, step))
             }

@@ -53,6 +53,7 @@ struct RateQuestion: Equatable, Sendable {
         {
             missing += 1
         }
+        // The users are unknown: they count as one that never answers, so the check waits until `patience` is over.
         guard let users = self.users else { return missing + 1 }
         let unseated = users.subtracting(seats.map(\.worker))
         return missing + unseated.count { $0 != self.asker && isAlive($0) }

@@ -51,9 +51,9 @@ struct CircuitReader {
         }
         return CircuitRow(
             id: try self.integer(.id), incarnation: try self.integer(.incarnation, in: Self.incarnations),
-            group: try self.optionalText(.group), registered: try self.integer(.registered),
-            generationBegan: try self.badAndRefused(.generationFailed, .generationRefused),
-            outageBegan: try self.badAndRefused(.outageFailed, .outageRefused), failures: self.failures(),
+            group: try self.optionalText(.group), lastUsed: try self.integer(.registered),
+            countsAtGenerationStart: try self.failedAndRefused(.generationFailed, .generationRefused),
+            countsAtOutageStart: try self.failedAndRefused(.outageFailed, .outageRefused), failures: self.failures(),
             circuit: circuit)
     }
 
@@ -111,13 +111,13 @@ struct CircuitReader {
             count: count, since: self.columns.typedInteger(.failuresSince).map(StoreTime.init(microseconds:)))
     }
 
-    private func badAndRefused(
+    private func failedAndRefused(
         _ failed: CircuitColumn, _ refused: CircuitColumn
-    ) throws(Unreadable) -> CircuitRow.BadAndRefused? {
+    ) throws(Unreadable) -> CircuitRow.FailedAndRefused? {
         guard let failed = try self.optionalInteger(failed), let refused = try self.optionalInteger(refused) else {
             return nil
         }
-        return CircuitRow.BadAndRefused(failed: failed, refused: refused)
+        return CircuitRow.FailedAndRefused(failed: failed, refused: refused)
     }
 
     // MARK: - One column

@@ -1,7 +1,7 @@
 /// A row of the table `circuit`, as the state machine and the snapshots use it.
 struct CircuitRow: Equatable {
     /// How many calls had failed and how many had been refused at some instant.
-    struct BadAndRefused: Equatable {
+    struct FailedAndRefused: Equatable {
         var failed: Int64
         var refused: Int64
     }
@@ -23,10 +23,10 @@ struct CircuitRow: Equatable {
     var incarnation: Int64
     var group: String?
     /// When a worker last registered the circuit, stopped using it, or was found dead while it used the circuit.
-    var registered: Int64
+    var lastUsed: Int64
     /// The counts when the current window generation began, and when the current outage began; nil where unknown.
-    var generationBegan: BadAndRefused?
-    var outageBegan: BadAndRefused?
+    var countsAtGenerationStart: FailedAndRefused?
+    var countsAtOutageStart: FailedAndRefused?
     var failures = StoredFailureCount()
     /// The state machine; its failures and its probes have tables of their own.
     var circuit: Circuit

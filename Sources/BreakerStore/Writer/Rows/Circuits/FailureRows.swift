@@ -39,14 +39,16 @@ final class FailureRows: KnownFailures {
         self.database = database
         self.now = now
         self.stored = row.failures
-        // `dropAll` sets `since` to at most one microsecond after now. A later instant is wrong: the count is ignored.
+        // `forgetAll` sets `since` to 1 µs after now at most. A later instant is wrong: the count is ignored.
         if let since = row.failures.since, since > now.adding(1) { self.stored = CircuitRow.StoredFailureCount() }
     }
 
     // MARK: - For the transaction
 
-    /// The number of failures that count for the circuit now; none in a state in which failures don't matter.
-    func failureCount(for circuit: Circuit) throws(BreakerStoreError) -> FailureCount {
+    /// Counts the failures that matter for the circuit now; none in a state in which failures don't matter.
+    ///
+    /// First gives rows with stamps in the future the current time.
+    func countFailures(for circuit: Circuit) throws(BreakerStoreError) -> FailureCount {
         guard case .closed = circuit.state, circuit.rules.isKnown, circuit.rules.keepsFailures else { return .none }
         let start = max(circuit.startOfCounting(at: self.now) ?? Self.first, self.stored.since ?? Self.first)
         // Before a trip the rows decide, not the stored count.
@@ -75,8 +77,8 @@ final class FailureRows: KnownFailures {
             switch change {
             case .insert(let failure): try self.insert(failure)
             case .drop(let failure): try self.drop(failure)
-            case .dropBefore(let start): self.drop(before: start)
-            case .dropAll: try self.dropAll()
+            case .dropBefore(let start): self.forget(before: start)
+            case .dropAll: try self.forgetAll()
             }
         }
         try self.sweep()
@@ -119,15 +121,17 @@ final class FailureRows: KnownFailures {
                 failureCount: FailureCount(
                     count: Int(clamping: usable.map { max(0, $0 - row.integer(3)) } ?? row.integer(3)),
                     oldest: row.optionalInteger(0).map(StoreTime.init(microseconds:)),
-                    hasExpired: row.integer(2) != 0, start: self.stored.since),
+                    hasExpired: row.integer(2) != 0, droppedBefore: self.stored.since),
                 countsFrom: start, newest: row.optionalInteger(1).map(StoreTime.init(microseconds:)),
                 isFromStored: usable != nil)
         }
         return found ?? Counted(failureCount: .none, countsFrom: start, isFromStored: false)
     }
 
-    /// How many rows one transaction deletes as expired, one count rewrites because their stamps are in the future, or
-    /// `oldest` returns, at most.
+    /// A limit for three things, each of which makes all other writers wait.
+    ///
+    /// These are: the expired rows that one transaction deletes, the rows with stamps in the future that one count
+    /// rewrites, and the rows that `oldest` returns.
     private static let maxAtOnce: Int64 = 1_000
 
     /// Rewrites failures that are stamped later than now, so that they count as of now.
@@ -179,13 +183,14 @@ final class FailureRows: KnownFailures {
         self.stored.count = nil
     }
 
-    private func drop(before start: StoreTime) {
+    /// Makes older rows count no more; `sweep` deletes them little by little.
+    private func forget(before start: StoreTime) {
         self.stored.since = max(start, self.stored.since ?? start)
         // A success has made the circuit forget failures that counted.
         if let counted = self.counted, counted.countsFrom < start { self.counted = nil }
     }
 
-    private func dropAll() throws(BreakerStoreError) {
+    private func forgetAll() throws(BreakerStoreError) {
         // Rows stamped after now are deleted at once: `since` can't cover them, and they would count when their time
         // comes. Only another program can have written so many that this is slow.
         try self.database.run(
@@ -193,7 +198,7 @@ final class FailureRows: KnownFailures {
         let newest = try self.database.first(
             "SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1", self.key
         ) { StoreTime(microseconds: $0.integer(0)) }
-        if let newest { self.drop(before: newest.adding(1)) }
+        if let newest { self.forget(before: newest.adding(1)) }
         self.counted = nil
         self.sequences = [:]
     }
@@ -212,7 +217,7 @@ final class FailureRows: KnownFailures {
         self.deletionsLeft -= self.database.connection.changes - before
         guard self.deletionsLeft > 0 else { return }
         self.stored.since = nil
-        self.counted?.failureCount.start = nil
+        self.counted?.failureCount.droppedBefore = nil
         self.counted?.failureCount.hasExpired = false
     }
 

@@ -9,7 +9,9 @@ struct Repair {
     private let start: ClockRow.Start
     private let tables: [TableColumns]
 
-    /// The circuits whose rows can't be read, with their names, as `unreadable` has found them; they are removed.
+    /// The circuits whose rows can't be read, with their names, as `unreadable(in:)` has found them; they are removed.
+    ///
+    /// Set by the opening. A repair after a failed commit leaves it empty: it has found no such row.
     var unreadable: [Int64: String?] = [:]
     private(set) var notes: [StoreNote] = []
     /// The names of the circuits whose rows were deleted.
@@ -40,6 +42,7 @@ struct Repair {
         // The stored counts may include rows of `failure` that were deleted.
         try self.database.run("UPDATE circuit SET failure_count = NULL WHERE failure_count IS NOT NULL")
         try self.database.run(
+            // For the opening, which has no `Transaction`. `Writer.repair` also raises the floor of its transaction.
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", .integer(self.epochFloor))
     }
 

@@ -1,6 +1,6 @@
 /// A cache of decoded and encoded rules: many circuits share one text, which is converted once.
 final class StoredRulesCache {
-    /// The most recently used first; not a dictionary, for the reason given at `Database.prepared`.
+    /// The last used first, the rest in no order; not a dictionary, for the reason given at `Database.prepared`.
     private var decoded: [(text: [UInt8], rules: Rules)] = []
     /// The rules of the circuit that was registered last.
     private var encoded: (rules: Rules, text: String)?

@@ -86,8 +86,8 @@ extension RulesObject {
     ) {
         // Where an `Int` has fewer bits, a number that does not fit is out of range, too.
         self.member(
-            key, &value, isRequired, Self.integer, omitting, read: { $0.integer.map { Int(clamping: $0) } },
-            write: \.description)
+            key, &value, isRequired: isRequired, expected: Self.integer, omitting: omitting,
+            read: { $0.integer.map { Int(clamping: $0) } }, write: \.description)
     }
 
     mutating func duration(
@@ -95,7 +95,7 @@ extension RulesObject {
     ) {
         func text(_ duration: Duration) -> String { duration.saturatingMicroseconds.description }
         self.member(
-            key, &value, isRequired, Self.integer, omitting,
+            key, &value, isRequired: isRequired, expected: Self.integer, omitting: omitting,
             read: { $0.integer.map { Duration(wholeMicroseconds: $0) } }, write: text)
     }
 
@@ -107,20 +107,23 @@ extension RulesObject {
             let text = number.description
             return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
         }
-        self.member(key, &value, isRequired, "a number", omitting, read: \.number, write: text)
+        self.member(
+            key, &value, isRequired: isRequired, expected: "a number", omitting: omitting, read: \.number, write: text)
     }
 
     /// The word of a rule that this release knows; nil for a rule of a later release.
     mutating func word(_ key: StaticString, _ value: inout TripRule.Word?) {
         var word = value?.rawValue ?? ""
-        self.member(key, &word, true, "a text", nil, read: { $0.string }, write: { "\"\($0)\"" })
+        self.member(
+            key, &word, isRequired: true, expected: "a text", omitting: nil, read: { $0.string },
+            write: { "\"\($0)\"" })
         value = TripRule.Word(rawValue: word)
         guard value == nil, self.complaint == nil else { return }
         self.later = "the trip rule \(StoredText.cut(word).quoted)"
     }
 
     private mutating func member<Value: Equatable>(
-        _ key: StaticString, _ value: inout Value, _ isRequired: Bool, _ expected: StaticString, _ omitted: Value?,
+        _ key: StaticString, _ value: inout Value, isRequired: Bool, expected: StaticString, omitting omitted: Value?,
         read: (ScannedValue) -> Value?, write: (Value) -> String
     ) {
         let scanned = self.removeMember(key, isRequired: isRequired)

@@ -39,7 +39,7 @@ final class BoardView {
     /// How long the calls of a circuit took; nil if no process measures that.
     func durations(of row: CircuitRow) -> DurationBuckets? {
         let durations = self.reader?.durations(CellKey(incarnation: row.incarnation, id: row.id))
-        return durations.flatMap { $0.count == 0 ? nil : $0 }
+        return durations.flatMap { $0.measured == 0 ? nil : $0 }
     }
 
     /// The error text of the last failure that a closed circuit has counted on the board.

@@ -41,15 +41,16 @@ struct ClockRow: Equatable {
     struct Start {
         var now: StoreTime
         var row: ClockRow
-        /// Whether the row could not be read, and was written again.
+        /// Whether the row was written again because it could not be read, or its time under this boot was impossible.
         var isRepaired = false
         /// Whether the file was created just now.
         var isNew = false
     }
 
-    /// Reads the store time at the start of a transaction that may write.
+    /// Reads the store time at the start of a transaction that may write; writes the row if its offset is of no use.
     ///
-    /// After a boot the first transaction sets a new offset, so that store time continues and reads as Unix time.
+    /// After a boot the first transaction sets a new offset, so that store time continues and reads as Unix time. An
+    /// offset that was set back is moved ahead, and a row that can't be read is written again.
     ///
     /// - Parameter known: the row, if no other connection has committed since this one read or wrote it.
     static func start(
@@ -116,7 +117,13 @@ struct ClockRow: Equatable {
         let ownTime = row == nil && clock.isSet ? Self.nearestPossible(to: clock.now.microseconds) : nil
         let now = max(ownTime ?? row?.now(atWall: wall) ?? wall, row?.reserved ?? 0, history)
         clock.offset = now.subtractingSaturating(uptime)
-        let isRepaired = try row == nil ? database.hasHistory() : row?.boot == clock.host.bootID
+        let isRepaired =
+            switch row {
+            // The row can't be read; in a new file, which has no history, there is none yet.
+            case nil: try database.hasHistory()
+            // Of this boot, with an impossible time. A row of another boot needs no repair: each boot rewrites it.
+            case let row?: row.boot == clock.host.bootID
+            }
         let newRow = ClockRow(
             boot: clock.host.bootID, offset: clock.offset, reserved: now.addingSaturating(Self.reserve),
             // Each epoch is a store time or a floor, or little more than one of these. A repair sets a floor one
@@ -168,7 +175,7 @@ extension Database {
     /// Moves `reserved` ahead if necessary, so that it stays above all stamps of a commit at `now`.
     ///
     /// - Parameter row: the row as this transaction has read it; on return, as the file has it.
-    func reserve(_ row: inout ClockRow, for now: StoreTime, _ clock: StoreClock) throws(BreakerStoreError) {
+    func reserveTime(_ row: inout ClockRow, for now: StoreTime, _ clock: StoreClock) throws(BreakerStoreError) {
         guard now.microseconds >= row.reserved else { return }
         row.reserved = now.microseconds.addingSaturating(ClockRow.reserve)
         row.wall = ClockRow.Wall(

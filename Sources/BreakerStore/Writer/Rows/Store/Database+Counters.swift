@@ -6,6 +6,7 @@ extension Database {
     /// Saves counters: those of a board as they are, those of a worker (`own`) added to what it saved before.
     func saveCounters(_ counters: [CircuitCounters]) throws(BreakerStoreError) {
         for entry in counters {
+            // `own` marks private counts, whose totals are the increase since the last save; a board's are full counts.
             if entry.own != nil {
                 // Other processes find the worker's counters by this row when the worker is dead.
                 try self.run(
@@ -31,14 +32,14 @@ extension Database {
     private static let totals = ["succeeded", "failed", "slow", "ignored", "refused"]
     private static let totalsOfBoard = upsert("counters", totals, merging: { highest($0) })
     private static let totalsOfWorker = upsert("counters", totals, merging: { sum($0) })
-    private static let durationsOfBoard = upsert("duration", ["count"], inEach: "bucket, ", merging: { highest($0) })
-    private static let durationsOfWorker = upsert("duration", ["count"], inEach: "bucket, ", merging: { sum($0) })
+    private static let durationsOfBoard = upsert("duration", ["count"], andBy: "bucket, ", merging: { highest($0) })
+    private static let durationsOfWorker = upsert("duration", ["count"], andBy: "bucket, ", merging: { sum($0) })
 
     /// A statement that inserts counts, or merges them with those of the row that exists.
     ///
     /// - Parameter key: SQL text, "bucket, " or empty: the column, besides circuit and board, that identifies a row.
     private static func upsert(
-        _ table: String, _ counts: [String], inEach key: String = "", merging: (String) -> String
+        _ table: String, _ counts: [String], andBy key: String = "", merging: (String) -> String
     ) -> SQL {
         let columns = key + counts.joined(separator: ", ")
         let values = (4..<4 + columns.split(separator: ",").count).map { "?\($0)" }.joined(separator: ", ")
@@ -94,18 +95,18 @@ extension Database {
     ///
     /// - Parameters:
     ///   - condition: SQL text that selects the rows.
-    ///   - others: SQL text, ", bucket" or empty: the column, besides circuit and board, that identifies a row.
+    ///   - key: SQL text, ", bucket" or empty: the column, besides circuit and board, that identifies a row.
     private static func fold(
-        _ table: String, _ condition: String, andBy others: String = "", _ counts: [String]
+        _ table: String, _ condition: String, andBy key: String = "", _ counts: [String]
     ) -> [SQL] {
         let values = counts.joined(separator: ", ")
         let sums = counts.map { Database.sum($0) }
         return [
             SQL(
                 composed: """
-                    INSERT INTO \(table) (circuit, board\(others), \(values))
-                    SELECT circuit, 0\(others), \(values) FROM \(table) WHERE \(condition)
-                    ON CONFLICT (circuit, board\(others)) DO UPDATE SET \(sums.joined(separator: ", "))
+                    INSERT INTO \(table) (circuit, board\(key), \(values))
+                    SELECT circuit, 0\(key), \(values) FROM \(table) WHERE \(condition)
+                    ON CONFLICT (circuit, board\(key)) DO UPDATE SET \(sums.joined(separator: ", "))
                     """),
             SQL(composed: "DELETE FROM \(table) WHERE \(condition)"),
         ]
@@ -146,13 +147,14 @@ extension Database {
         var counts = board.map { $0.calls + [$0.sum] }
         try self.forEach(Self.buckets, [.integer(circuit)]) { row in
             let bucket = Int(clamping: row.integer(1))
-            guard board == nil || row.integer(0) != number, (0...DurationBuckets.count).contains(bucket) else { return }
-            var sums = counts ?? Array(repeating: 0, count: DurationBuckets.count + 1)
+            guard board == nil || row.integer(0) != number, (0...DurationBuckets.buckets).contains(bucket)
+            else { return }
+            var sums = counts ?? Array(repeating: 0, count: DurationBuckets.buckets + 1)
             let (sum, overflow) = sums[bucket].addingReportingOverflow(UInt64(clamping: row.integer(2)))
             sums[bucket] = overflow ? .max : sum
             counts = sums
         }
-        return counts.map { DurationBuckets(calls: Array($0.dropLast()), sum: $0[DurationBuckets.count]) }
+        return counts.map { DurationBuckets(calls: Array($0.dropLast()), sum: $0[DurationBuckets.buckets]) }
     }
 }
 

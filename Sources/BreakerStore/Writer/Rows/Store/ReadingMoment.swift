@@ -8,13 +8,14 @@ import Foundation
 struct ReadingMoment {
     let now: StoreTime
     let date: (StoreTime) -> Date
-    let today: Date
+    /// `now` as a date.
+    let nowDate: Date
     let isAlive: (Int64) -> Bool
 
     init(_ clock: StoreClock, isAlive: @escaping (Int64) -> Bool) {
         self.now = clock.now
         self.date = clock.dates()
-        self.today = self.date(self.now)
+        self.nowDate = self.date(self.now)
         // Asks the kernel only once about each worker, so that all circuits get the same answer.
         let liveness = Liveness(isAlive)
         self.isAlive = { liveness[$0] }

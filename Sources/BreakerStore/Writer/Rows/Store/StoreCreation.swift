@@ -52,6 +52,7 @@ package struct StoreCreation: Sendable, Hashable {
         func count(_ sql: SQL, _ values: SQLValue...) throws(BreakerStoreError) -> Int {
             Int(clamping: try database.first(sql, values) { $0.integer(0) } ?? 0)
         }
+        // The reason is a text for people, as `Transaction.restore` and `LostFile.inWords` make it.
         let what = creationEvent?.1?.prefix { $0 != ";" }
         return StoreCreation(
             at: date(found.at),

@@ -1,11 +1,16 @@
 /// What a process knows of a file of its store that was lost: removed, replaced, damaged, or without its log.
 struct LostFile: Sendable {
     /// The file, and the circuit's epoch in it, from which a circuit's state comes.
+    ///
+    /// Mostly the lost file itself. Example: file A is lost, a worker restores a hold from A in file B, and B is lost
+    /// within a minute. Unless a command was given in B, the hold comes from A, with the circuit's epoch in A. So a
+    /// worker that only knew A, in a later epoch, knows something newer.
     struct Origin: Sendable {
         var incarnation: Int64
         /// The uptime at which a worker last saw that file in its place.
         ///
-        /// `Int64.min`: any other worker's knowledge wins, whichever file that worker has lost.
+        /// `Int64.min`, earlier than any uptime, if another worker may know better: the row could not be read, or the
+        /// file was young and no worker had recorded anything there. Then the knowledge of any other lost file wins.
         var seenAt: Int64
         /// The circuit's epoch in that file.
         var epoch: Int64
@@ -13,9 +18,11 @@ struct LostFile: Sendable {
 
     struct KnownCircuit: Sendable {
         let origin: Origin
-        /// The circuit's epoch in the lost file itself.
+        /// The circuit's epoch in the lost file itself: in the example, in B.
+        ///
+        /// Decides if only the log was lost, and the rows at the path may be older.
         let epoch: Int64
-        /// The circuit, with uptimes as its stamps; nil if it was closed and not held.
+        /// The circuit, with uptimes as its stamps; nil if it was closed and not held, as most circuits are.
         let unusual: Boxed<Circuit>?
         /// The uptime at which this process last read the row, if it could not be read when the file was lost.
         ///
@@ -23,7 +30,7 @@ struct LostFile: Sendable {
         let readAt: Int64?
     }
 
-    /// The lost file's incarnation (`clock.incarnation`).
+    /// The lost file's own incarnation (`clock.incarnation`): in the example, B's.
     let incarnation: Int64
     /// The uptime at which this process last saw the file in its place.
     let lastInPlace: Int64

@@ -52,6 +52,8 @@ enum Restoration {
         var epoch: Int64
         var isHeld = false
         /// Whether it was open or half-open when the file was lost, by the file's rows.
+        ///
+        /// In the same file without its log (`decideResumed`) also by a last reading: epochs decide which is later.
         var isOpen = false
         /// Whether it was open or half-open when the process last read it, which may be over by now.
         ///
@@ -70,8 +72,10 @@ enum Restoration {
         var noted: Noted?
     }
 
+    /// What a worker has recorded about the circuit in a lost file: its row of the table `predecessor`.
     struct Noted: Hashable {
         var incarnation: Int64
+        /// The uptime at which that worker last saw the lost file in its place.
         var seenAt: Int64 = 0
         var epoch: Int64
         /// The circuit's epoch here just afterwards.
@@ -94,7 +98,7 @@ enum Restoration {
     ///
     /// Epochs are compared only within one incarnation, because another file has another clock. Of two lost files, the
     /// one that was seen in its place later is the later one.
-    static func decide(_ known: Known, _ here: Here) -> OfCircuit {
+    static func decide(_ known: Known, in here: Here) -> OfCircuit {
         if here.isCommanded { return .leave }
         if let noted = here.noted {
             let isSameFile = noted.incarnation == known.incarnation
@@ -102,7 +106,8 @@ enum Restoration {
         }
         let isUnchanged = here.noted.map { $0.epochHere == here.epoch } ?? here.isNew
         guard isUnchanged else { return known.isHeld ? .restoreHold : .note }
-        // This worker does not know whether the circuit is still open, so a state that another worker restored stays.
+        // This worker does not know whether the circuit is still open, so a state that another worker restored stays,
+        // open or closed.
         if known.wasOpen, here.noted?.isRestored == true { return .restoreHold }
         return known.isHeld || known.isOpen || here.noted?.isRestored == true ? .restore : .note
     }
@@ -110,7 +115,7 @@ enum Restoration {
     /// Decides about a circuit in the same file without its log: there, a higher epoch is a later state.
     ///
     /// A circuit that only the log had is registered again. Its later epoch says nothing about its state.
-    static func decideResumed(_ known: Known, _ here: Here) -> OfCircuit {
+    static func decideResumed(_ known: Known, in here: Here) -> OfCircuit {
         if here.isCommanded { return .leave }
         let isRecreated = here.isNew && (known.isHeld || known.isOpen)
         return isRecreated || here.epoch < known.epoch ? .restore : .leave

@@ -86,12 +86,13 @@ extension Transaction {
             return own.stamp.map { $0 < stamp || !credible.contains($0.lamportTime) } ?? false
         }
         guard isOlder(command.kind) else { return false }
-        let (endsHold, isOver) = (isOlder(.hold), !isOlder(.reset))
+        let (endsHold, isEndedByReset) = (isOlder(.hold), !isOlder(.reset))
         var shortened = command
         shortened.reason = command.reason.map(LinkText.cut)
         _ = try self.change(name, by: who) { [shortened] circuit, moment, _ in
             circuit.obey(
-                shortened, by: who, keepsTrip: keepsTrip, endsHold: endsHold, isOver: isOver, at: moment.now)
+                shortened, by: who, keepsTrip: keepsTrip, endsHold: endsHold, isEndedByReset: isEndedByReset,
+                at: moment.now)
         }
         try self.write(command, of: commands.id)
         return true
@@ -103,14 +104,15 @@ extension Circuit {
     ///
     /// - Parameters:
     ///   - endsHold: for a reset, whether it is newer than the circuit's hold.
-    ///   - isOver: for a hold, whether a newer reset has already ended it.
+    ///   - isEndedByReset: for a hold, whether a newer reset has already ended it.
     mutating func obey(
-        _ command: OperatorCommand, by who: String?, keepsTrip: Bool, endsHold: Bool, isOver: Bool, at now: StoreTime
+        _ command: OperatorCommand, by who: String?, keepsTrip: Bool, endsHold: Bool, isEndedByReset: Bool,
+        at now: StoreTime
     ) {
         switch command.kind {
         case .hold:
             let remaining = command.left.map { min($0, Duration.longestAllowed.saturatingMicroseconds) }
-            if let state = command.hold, remaining != 0, !isOver {
+            if let state = command.hold, remaining != 0, !isEndedByReset {
                 self.held(state, for: remaining, by: who, reason: command.reason, at: now)
             } else {
                 _ = self.released(at: now, reason: command.reason)
@@ -119,6 +121,7 @@ extension Circuit {
             if endsHold { _ = self.released(at: now, reason: command.reason) }
         case .reset:
             self.resetOrdered(asOf: now.subtracting(command.age), endsHold: endsHold, reason: command.reason, at: now)
+        // Not a host's command to others: the server makes it the right of the operator's host to probe.
         case .probe: break
         }
     }

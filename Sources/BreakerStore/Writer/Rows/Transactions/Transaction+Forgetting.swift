@@ -56,7 +56,7 @@ extension Transaction {
     func forgetIdle(_ ids: [Int64], since time: StoreTime) throws(BreakerStoreError) {
         for id in ids {
             guard let idle = try self.database.idleCircuit(id, since: time) else { continue }
-            let reason = idle.isClosed ? "unused for longer than forgetIdleAfter" : "unused for longer than forgetIdleAfter, and due"
+            let reason = "unused for longer than forgetIdleAfter\(idle.isClosed ? "" : ", and due")"
             _ = try self.forget(id, name: idle.name, by: nil, reason: reason)
         }
     }

@@ -11,7 +11,7 @@ extension Transaction {
         }
         let circuit = Circuit(rules: rules, at: self.now, epochFloor: self.epochFloor)
         let row = CircuitRow(
-            id: 0, incarnation: self.newIncarnation(), group: config.group, registered: self.now.microseconds,
+            id: 0, incarnation: self.newIncarnation(), group: config.group, lastUsed: self.now.microseconds,
             circuit: circuit)
         try self.insertRegistration(of: self.database.insert(row, named: config.name))
     }
@@ -71,11 +71,12 @@ extension Transaction {
         _ config: CircuitBreaker.Config,
         _ rules: Rules
     ) throws(BreakerStoreError) {
+        // The row of a later release stays as it is.
         guard row.circuit.state.isKnown else { return }
         var rules = rules
         let change: String
         switch row.circuit.rules.stored {
-        case .ofLaterRelease(_, let why): return try self.recordOwnRules(of: row, config.name, why)
+        case .ofLaterRelease(_, let why): return try self.recordUnusableRules(of: row, config.name, why)
         case .unreadable(let text, let why):
             rules.stored = .more(text)
             change = "the stored rules could not be read (\(why)), and were replaced"
@@ -90,7 +91,7 @@ extension Transaction {
     }
 
     /// Records that this release can't use a circuit's stored rules, unless the newest event already does.
-    private func recordOwnRules(of row: CircuitRow, _ name: String, _ why: String) throws(BreakerStoreError) {
+    private func recordUnusableRules(of row: CircuitRow, _ name: String, _ why: String) throws(BreakerStoreError) {
         let reason = "workers of earlier releases use their own rules: a later release has registered \(why)"
         let newest = try self.database.first(
             "SELECT reason FROM event WHERE circuit = ?1 AND kind = 'configured' ORDER BY id DESC LIMIT 1", .text(name)

@@ -18,7 +18,7 @@ extension Transaction {
             var holds = 0
             var opens = 0
             for (name, known) in lost.circuits {
-                let restored = try self.restore(name.text, known, lost, resumes: decision == .resume)
+                let restored = try self.restore(name.text, as: known, of: lost, resumes: decision == .resume)
                 if restored.hold { holds += 1 }
                 if restored.open { opens += 1 }
             }
@@ -39,8 +39,13 @@ extension Transaction {
     private static func count(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 
     /// Restores one circuit; returns whether it has its hold, and its open state, of the lost file now.
+    ///
+    /// Four values say what is known: `known` by this worker, with uptimes as stamps; `knownBefore`, the same for the
+    /// decision; `here`, what the file at the path has; and in it `noted`, what a worker has recorded there before.
+    ///
+    /// - Parameter resumes: whether this is the same file without its log.
     private func restore(
-        _ name: String, _ known: LostFile.KnownCircuit, _ lost: LostFile, resumes: Bool
+        _ name: String, as known: LostFile.KnownCircuit, of lost: LostFile, resumes: Bool
     ) throws(BreakerStoreError) -> (hold: Bool, open: Bool) {
         guard let row = try self.row(of: name) else { return (false, false) }
         var circuit = known.unusual?.value.shifted(by: self.now.microseconds(since: self.uptimeNow))
@@ -60,7 +65,9 @@ extension Transaction {
         let knownBefore = Restoration.Known(
             incarnation: origin.incarnation, seenAt: origin.seenAt, epoch: resumes ? known.epoch : origin.epoch,
             isHeld: hold != nil, isOpen: isOpen, wasOpen: isOpenOrWas && !isOpen)
-        let decision = resumes ? Restoration.decideResumed(knownBefore, here) : Restoration.decide(knownBefore, here)
+        let decision =
+            resumes
+            ? Restoration.decideResumed(knownBefore, in: here) : Restoration.decide(knownBefore, in: here)
         switch decision {
         case .leave: return (false, false)
         case .note: break
@@ -74,6 +81,7 @@ extension Transaction {
                 circuit.restored(hold, from: row.circuit.word, reason: reason, at: moment.now)
             }
         }
+        // With `restoreHold` the state stays that another worker restored, and with it the mark that it was restored.
         let isOpenRestored =
             isOpen && decision == .restore
             || knownBefore.wasOpen && noted?.isRestored == true && decision == .restoreHold
@@ -82,9 +90,8 @@ extension Transaction {
             let epochHere = try self.circuit(name)?.epoch ?? row.circuit.epoch
             try self.database.record(
                 Restoration.Noted(
-                    incarnation: origin.incarnation, seenAt: self.time(of: origin.seenAt).microseconds,
-                    epoch: origin.epoch, epochHere: epochHere),
-                of: row.id, hold: hold != nil, open: isOpenRestored)
+                    incarnation: origin.incarnation, seenAt: origin.seenAt, epoch: origin.epoch, epochHere: epochHere),
+                of: row.id, hold: hold != nil, open: isOpenRestored, time: self.time)
         }
         return (hold != nil, isOpenRestored)
     }
@@ -113,7 +120,7 @@ extension Transaction {
 }
 
 extension LostFile {
-    /// The file, for people.
+    /// The file, for people; `StoreCreation.read` recognizes "a damaged file" in the event.
     fileprivate var inWords: String {
         if self.lacksOnlyLog { return "the log that was removed" }
         if let kept { return "a damaged file, which is kept as \(kept)" }
@@ -163,7 +170,7 @@ extension Circuit {
     mutating func restored(_ hold: Hold?, from: String, reason: String, at now: StoreTime) {
         let (trippedSince, trip) = (self.trippedSince, self.trip)
         if case .halfOpen = self.state { self.state = .open(until: now) }
-        self.enter(self.state, at: self.since, epochAt: now)
+        self.enter(self.state, since: self.since, epochAt: now)
         (self.trippedSince, self.trip) = (trippedSince, trip)
         self.hold = hold
         self.record(.stateRestored, from: from, reason: StoredText.cut(reason), subject: hold?.by)
@@ -238,14 +245,15 @@ extension Database {
         }
     }
 
+    /// Writes the circuit's row of the table, in which a time is a store time.
     fileprivate func record(
-        _ noted: Restoration.Noted, of circuit: Int64, hold: Bool, open: Bool
+        _ noted: Restoration.Noted, of circuit: Int64, hold: Bool, open: Bool, time: (Int64) -> StoreTime
     ) throws(BreakerStoreError) {
         try self.run(
             """
             INSERT OR REPLACE INTO predecessor (circuit, incarnation, epoch, epoch_here, restored_hold, restored_open, at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """, .integer(circuit), .integer(noted.incarnation), .integer(noted.epoch), .integer(noted.epochHere),
-            .integer(hold ? 1 : 0), .integer(open ? 1 : 0), .integer(noted.seenAt))
+            .integer(hold ? 1 : 0), .integer(open ? 1 : 0), .integer(time(noted.seenAt).microseconds))
     }
 }

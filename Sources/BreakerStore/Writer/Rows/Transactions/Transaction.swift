@@ -120,7 +120,7 @@ final class Transaction {
             throw BreakerStoreError(
                 code: .corrupt, message: "circuit \(name.quoted) can't be found after it was written", path: self.path)
         }
-        loaded.row.circuit.failureCount = try loaded.failures.failureCount(for: loaded.row.circuit)
+        loaded.row.circuit.failureCount = try loaded.failures.countFailures(for: loaded.row.circuit)
         let moment = Moment(now: self.now, draw: self.random.fraction())
         let windowGeneration = loaded.row.circuit.windowGeneration
         let result = event(&loaded.row.circuit, moment, loaded.failures)
@@ -141,16 +141,16 @@ final class Transaction {
     /// Records the current totals as the start of a new window generation.
     ///
     /// - Returns: the failed and refused calls of the window generation that ends; nil where unknown.
-    private func endGeneration(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.BadAndRefused? {
+    private func endGeneration(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.FailedAndRefused? {
         let totals = try self.database.totals(
             of: row.id, with: self.board.totals(of: row), ofBoard: self.board.number)
-        let now = CircuitRow.BadAndRefused(
+        let now = CircuitRow.FailedAndRefused(
             failed: Int64(clamping: totals.failed), refused: Int64(clamping: totals.refused))
-        let began = row.generationBegan
-        row.generationBegan = now
-        row.outageBegan = row.circuit.trippedSince == nil ? nil : row.outageBegan ?? now
-        return began.map {
-            CircuitRow.BadAndRefused(
+        let before = row.countsAtGenerationStart
+        row.countsAtGenerationStart = now
+        row.countsAtOutageStart = row.circuit.trippedSince == nil ? nil : row.countsAtOutageStart ?? now
+        return before.map {
+            CircuitRow.FailedAndRefused(
                 failed: max(0, now.failed.subtractingSaturating($0.failed)),
                 refused: max(0, now.refused.subtractingSaturating($0.refused)))
         }
@@ -171,7 +171,7 @@ final class Transaction {
             loaded.stored = loaded.row
         }
         guard self.database.connection.changes != self.changesBefore else { return }
-        try self.database.reserve(&self.clock, for: self.now, self.storeClock)
+        try self.database.reserveTime(&self.clock, for: self.now, self.storeClock)
     }
 
     /// Discards a loaded circuit, because a statement will change its rows directly.
@@ -188,7 +188,7 @@ final class Transaction {
     /// - Parameter ended: the failed and refused calls of the window generation that the event ends.
     func write(
         _ transition: Transition, of name: String?, by operator: String?,
-        endingGeneration ended: CircuitRow.BadAndRefused? = nil
+        endingGeneration ended: CircuitRow.FailedAndRefused? = nil
     ) throws(BreakerStoreError) {
         if transition.kind.mustSurvivePowerLoss { self.hasDurableChanges = true }
         try self.database.run(
@@ -211,7 +211,8 @@ final class Transaction {
             )
         }
         // To find the events beyond `eventsKept` SQLite steps over all that are kept. So they are deleted only at every
-        // 64th event of a circuit, or every `eventsKept / 8` events if that is less.
+        // 64th event of a circuit, or every `eventsKept / 8` events if that is less. An event without a circuit's row,
+        // of the store or of a circuit that was just forgotten, is rare: each one deletes.
         try self.database.run(
             """
             DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
@@ -231,6 +232,7 @@ final class Transaction {
         let key = CircuitName(name)
         if let loaded = self.circuits[key] {
             if let own {
+                // Both, so that `flush` sees no changed config: it would save the process's own rules or mode.
                 loaded.stored = loaded.stored.resolved(with: own)
                 loaded.row = loaded.row.resolved(with: own)
             }
