@@ -70,10 +70,7 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     ///
     /// A held circuit is not due, whatever is beneath the hold.
     public var isDue: Bool {
-        switch self.state {
-        case .open: self.recoveryIsOver
-        case .closed, .halfOpen, .held: false
-        }
+        if case .open = self.state { self.recoveryIsOver } else { false }
     }
     /// Whether the end of the open state was past at the moment of the snapshot.
     var recoveryIsOver: Bool
@@ -125,11 +122,7 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         self.name = name
         self.config = config
         self.state = state
-        self.recoveryIsOver =
-            switch state {
-            case .open(let until): until <= Date()
-            case .closed, .halfOpen, .held: false
-            }
+        self.recoveryIsOver = if case .open(let until) = state { until <= Date() } else { false }
         self.since = since
         self.epoch = epoch
         self.beneath = beneath

@@ -73,7 +73,7 @@ enum HeaderTime {
         // Two digits: the RFC's rule of fifty years, for a clock of this century.
         if yearText.utf8.count == 2 { year += year < 80 ? 2_000 : 1_900 }
         guard year >= 1_601 else { return nil }
-        let days = self.days(before: year, month: month + 1, day: day)
+        let days = self.days(to: year, month: month + 1, day: day)
         return Double(days * 86_400 + hour * 3_600 + minute * 60 + second)
     }
 
@@ -85,7 +85,7 @@ enum HeaderTime {
     }
 
     /// The days from 1970-01-01 to a date of the Gregorian calendar, for years after 1600.
-    private static func days(before year: Int, month: Int, day: Int) -> Int {
+    private static func days(to year: Int, month: Int, day: Int) -> Int {
         // The year begins in March, so that a leap day is its last day.
         let year = month > 2 ? year : year - 1
         let month = month > 2 ? month - 3 : month + 9

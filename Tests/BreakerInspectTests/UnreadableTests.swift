@@ -135,8 +135,8 @@ import Testing
         let shop = try self.shop("UPDATE circuit SET epoch = -2 WHERE name = 'b open'", isClosed: false)
         let breaker = try shop.circuit("b open")
         breaker.recordFailure(Boom())
-        let told = "could not be read and were replaced, without the holds that were there: b open\n"
-        #expect(shop.inspect("doctor").output.contains(told))
+        let text = "could not be read and were replaced, without the holds that were there: b open\n"
+        #expect(shop.inspect("doctor").output.contains(text))
         #expect(shop.inspect("doctor").code == .done)
         #expect(shop.inspect("hold", "open", "b open", "--yes").code == .done)
         #expect(!shop.inspect("doctor").output.contains("were replaced"))
@@ -184,11 +184,11 @@ import Testing
             (console.outputIsTerminal, console.width, console.height) = (isTerminal, isTerminal ? 80 : nil, 24)
             let code = shop.inspect("list", "--watch", "--color=never", on: console).code
             #expect(code == .done)
-            let told = "the row of circuit 'b' can't be read"
+            let text = "the row of circuit 'b' can't be read"
             if isTerminal {
-                #expect(console.output.contains("\u{1B}[2;1H\(told)\u{1B}[K"))
+                #expect(console.output.contains("\u{1B}[2;1H\(text)\u{1B}[K"))
             } else {
-                #expect(console.talk == "breaker-inspect: \(told)\n")
+                #expect(console.talk == "breaker-inspect: \(text)\n")
                 #expect(console.output.split(separator: "\n").count == 3)
                 #expect(!console.output.contains("forgotten"))
             }

@@ -67,13 +67,9 @@ extension CircuitBreaker {
         let decision = self.validDecision ?? (admission.isOfFile || !self.core.isDegraded ? self.readDecision() : nil)
         // Facts about the circuit alone: the call itself knows whether it was slow.
         var refreshed = Call.Refreshed(decision: decision, mayUseFile: self.mayUseFile, facts: self.facts(.success))
-        switch decision?.kind {
-        case .open, .observe:
-            refreshed.openTime = decision.map { $0.until.subtractingSaturating(self.core.clock.uptime) }
+        if let decision, decision.kind == .open || decision.kind == .observe {
+            refreshed.openTime = decision.until.subtractingSaturating(self.core.clock.uptime)
             refreshed.outageCap = self.circuit.rulesInMemory.recovery.outageCap.saturatingMicroseconds
-        case nil, .unknown, .proceed, .proceedMeasured, .proceedWithoutFailures, .proceedWithFailures, .heldOpen,
-            .heldClosed, .probing, .claim:
-            break
         }
         return .refreshed(refreshed)
     }

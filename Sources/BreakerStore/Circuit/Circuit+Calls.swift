@@ -167,11 +167,13 @@ extension Circuit {
     /// and each has its own delay.
     static let outageTolerance: Int64 = 1_000_000
 
-    /// Applies an outage that the closed circuit which admitted the call has not been asked about; nil if the call was
-    /// admitted in this epoch of a closed circuit, where the outage counts as a failure does.
+    /// Applies a declared outage, also if the circuit has changed since the call was admitted.
     ///
-    /// A declared outage is the only result that counts after the circuit has changed: if it ends in the future, and
-    /// neither a reset nor a successful probe can have come after the call.
+    /// No other result counts then. The outage must end in the future. It opens a closed circuit only if the call ended
+    /// after the circuit closed: no reset and no successful probe may have come after the call. An open or half-open
+    /// circuit does not check that.
+    ///
+    /// - Returns: nil if the circuit is closed and still in the call's epoch: there the outage counts like a failure.
     mutating func outageDeclared(_ outage: Outage, by report: Report, at moment: Moment) -> ReportAction? {
         guard self.hold == nil else { return .stale }
         let now = moment.now

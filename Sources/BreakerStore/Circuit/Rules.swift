@@ -90,7 +90,7 @@ struct Rules: Hashable, Sendable {
         }
     }
 
-    /// The longest time that a circuit with these rules stays open, by its own rules or a provider's word.
+    /// The longest time that a circuit with these rules stays open: a recovery, or a declared outage.
     var longestRecovery: Int64 {
         let ceiling = Double(self.ceiling)
         let recovery = Int64(saturating: ceiling + ceiling * self.recovery.jitter)
@@ -101,7 +101,7 @@ struct Rules: Hashable, Sendable {
     /// itself.
     private var ceiling: Int64 { max(self.recovery.cap, self.recovery.timeout).saturatingMicroseconds }
 
-    /// How long the circuit stays open when the provider has named a time.
+    /// How long the circuit stays open for a declared outage of this time: at most `outageCap`.
     func outageTime(_ named: Int64) -> Int64 {
         min(max(0, named), max(0, self.recovery.outageCap.saturatingMicroseconds))
     }

@@ -18,7 +18,6 @@ extension CircuitEvent.Kind {
     /// A claimed probe may be lost: after a power loss the circuit is open and due, and another probe is claimed.
     var mustSurvivePowerLoss: Bool {
         [.tripped, .extended, .reopened, .closed, .reset, .held, .released, .probeAllowed, .forgotten, .stateRestored]
-            .contains(
-                self)
+            .contains(self)
     }
 }

@@ -68,7 +68,7 @@ final class EventReader: Sendable {
     }
 
     /// Whether this process is a child of `fork`, which has no thread that reads.
-    private var isForked: Bool { self.forks != ForkRecord.forks }
+    private var isForked: Bool { ForkRecord.isForked(since: self.forks) }
 
     // MARK: - For the consumer
 

@@ -12,7 +12,7 @@ package final class LinkSeat: Sendable {
     package init(of store: CircuitStore) { self.path = store.backend.file.lock }
 
     deinit {
-        guard self.forks != ForkRecord.forks else { return self.leave() }
+        guard ForkRecord.isForked(since: self.forks) else { return self.leave() }
         // In a child of `fork` the lock file is leaked: its descriptor is closed, and the number of that descriptor may
         // belong to the child's own lock file by now.
         if let lock = self.held.value(orInAChild: nil) { _ = unsafe Unmanaged.passRetained(lock) }

@@ -9,7 +9,7 @@ struct ReleaseVerb: Verb {
     static let operands: [Operand] = [.many(.circuit)]
     static let summary = "end holds; the circuits go on in the state beneath"
     static let details = """
-        A name is released at once; what a pattern, a group or --all finds is shown
+        A name is released at once; what a pattern, --group or --all matches is shown
         first, and you are asked.
         Circuits that are not held are left alone.
         """ + "\n" + Change.details

@@ -60,7 +60,7 @@ import Darwin
         #expect(try await store.circuits().first?.totals == Self.used)
         #expect(try await !store.facts().countsPrivately)
         store.close()
-        // A new process, a new board: what was told stays.
+        // A new process, a new board: what was saved stays.
         Files.remove(path + "-board")
         let again = try Self.open(path)
         defer { again.close() }
@@ -91,7 +91,7 @@ import Darwin
         #expect((70...100).contains(totals.succeeded), "\(totals)")
     }
 
-    /// Others wait for a transaction: what very many circuits have counted is told in pieces, and all of it.
+    /// Others wait for a transaction: what very many circuits have counted is saved in pieces, and all of it.
     @Test func veryManyCircuitsAreReportedInPieces() async throws {
         let clock = ManualHostClock()
         let path = try Workplace.here.store
@@ -102,7 +102,7 @@ import Darwin
         let breakers = try (0..<count).map { try store.breaker(.init(name: "circuit-\($0)")) }
         for breaker in breakers { try await breaker.run {} }
         core.publishAllCounts()
-        var told: [Int64] = []
+        var saved: [Int64] = []
         for _ in 0..<4 {
             let piece = core.counting.beginSave(
                 on: .pauseIsOver, by: 1, atMost: StoreCounts.maxAtOnce, reading: core.adopt)
@@ -110,16 +110,16 @@ import Darwin
             let own = piece.counters.count { $0.own != nil }
             #expect(own <= StoreCounts.maxAtOnce && piece.counters.count - own <= StoreCounts.maxAtOnce)
             core.counting.setSaved(piece)
-            told += piece.counters.map(\.incarnation)
+            saved += piece.counters.map(\.incarnation)
         }
-        #expect(Set(told).count == told.count)
-        // The store's own thread may have looked meanwhile, and have told the file a piece.
+        #expect(Set(saved).count == saved.count)
+        // The store's own thread may have saved a piece in between.
         let all = await eventually {
             let inFile = Foreign.number(path, "SELECT count(DISTINCT circuit) FROM counters") ?? 0
-            return told.count + Int(inFile) >= count
+            return saved.count + Int(inFile) >= count
         }
         #expect(all)
-        // Nothing is left, once the store's own thread has noted what it has told.
+        // Nothing is left, once the store's own thread has marked what it has saved.
         let isNothingLeft = await eventually {
             clock.advance(by: .seconds(600))
             let rest = core.counting.beginSave(

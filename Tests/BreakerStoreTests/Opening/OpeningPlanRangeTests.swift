@@ -91,7 +91,7 @@ import Testing
         case .examine, .refuse, .startOver: break
         case .acquireSetupLock(let mayMake):
             try #require(!mayMake || !isKept, "a lock file beside an older store: \(plan)")
-            try #require(plan.setupLock == nil, "the guard is taken twice: \(plan)")
+            try #require(plan.setupLock == nil, "the setup lock is acquired twice: \(plan)")
             try #require(mayMake ? plan.facts.access == .granted : answers.lock != .other, "\(plan)")
             try #require(!isStranger || !mayMake, "a lock file beside a stranger's file: \(plan)")
         case .open(let checksWholeFile):

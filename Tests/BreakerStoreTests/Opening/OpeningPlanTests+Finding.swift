@@ -115,7 +115,7 @@ extension OpeningPlanTests {
             $0.facts.content = header(Schema.applicationID, later)
             $0.facts.logVersions = nil
         },
-        Row("A process that opens anew would take its own byte for another's.", .examine(.logVersions), store) {
+        Row("A process that opens again would take its own byte for another's.", .examine(.logVersions), store) {
             $0.isReopening = true
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.logVersions = nil
@@ -123,7 +123,7 @@ extension OpeningPlanTests {
         Row("Nobody has the store open, who would have made the index.", .examine(.logVersions), store) {
             $0.facts.logVersions = nil
         },
-        Row("Without an index the log is read, whoever lives.", .examine(.logVersions), store) {
+        Row("Without an index the log is read, even beside workers.", .examine(.logVersions), store) {
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.index = nil
             $0.facts.logVersions = nil

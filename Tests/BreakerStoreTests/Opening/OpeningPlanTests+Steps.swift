@@ -83,7 +83,7 @@ extension OpeningPlanTests {
             $0.facts.lock = found(5)
         },
         Row(
-            "Nobody can have the guard by a lock file that is none.", refuse(.permissionDenied, "denied"),
+            "Nobody can have the setup lock by a lock file that is none.", refuse(.permissionDenied, "denied"),
             database(ours)
         ) {
             $0.facts.access = .refused(denied)
@@ -91,14 +91,14 @@ extension OpeningPlanTests {
             $0.facts.lockContent = .other
         },
         Row(
-            "An empty lock file is being made, but nobody has the guard by it yet.",
+            "An empty lock file is being made, but nobody has the setup lock by it yet.",
             refuse(.permissionDenied, "denied"),
             database(ours)
         ) {
             $0.facts.access = .refused(denied)
             $0.facts.lock = found(5, size: 0)
         },
-        Row("Under the guard the refusal counts.", refuse(.permissionDenied, "denied"), store) {
+        Row("Under the setup lock the refusal counts.", refuse(.permissionDenied, "denied"), store) {
             $0.facts.access = .refused(denied)
         },
         Row("An unsafe name stays one.", refuse(.unsafePath, "a symbolic link"), store) {
@@ -131,7 +131,7 @@ extension OpeningPlanTests {
             $0.facts.lock = found(6)
         },
         Row("A cleaner has removed the lock file.", .startOver, store) { $0.facts.lock = nil },
-        Row("Without the guard nobody asks which lock file it is.", .acquireSetupLock(mayMakeLockFile: false), store) {
+        Row("Without the setup lock the lock file is not checked.", .acquireSetupLock(mayMakeLockFile: false), store) {
             $0.setupLock = nil
             $0.facts.lock = found(6)
         },
@@ -147,7 +147,7 @@ extension OpeningPlanTests {
 
     static let leftLogs = [
         Row("SQLite would read the new database through the old one's log.", .moveStraysAside, replaced),
-        Row("Files are moved under the guard alone.", .acquireSetupLock(mayMakeLockFile: false), replaced) {
+        Row("Files are moved under the setup lock alone.", .acquireSetupLock(mayMakeLockFile: false), replaced) {
             $0.setupLock = nil
         },
         Row(
@@ -206,7 +206,7 @@ extension OpeningPlanTests {
         Row("A lock file that was made just now is no sign of a store.", .open(checksWholeFile: false), suspect) {
             $0.setupLock?.isNew = true
         },
-        Row("A suspicion is no reason to make a lock file.", .acquireSetupLock(mayMakeLockFile: false), suspect) {
+        Row("A suspected file is no reason to make a lock file.", .acquireSetupLock(mayMakeLockFile: false), suspect) {
             $0.setupLock = nil
         },
         Row("SQLite would take a file of one byte for an empty one.", .quarantine, suspect) {
@@ -265,7 +265,7 @@ extension OpeningPlanTests {
             $0.facts.log = nil
             $0.facts.index = nil
         },
-        Row("Whoever opens anew has looked through the file before.", .open(checksWholeFile: false), store) {
+        Row("A process that opens again has checked the file before.", .open(checksWholeFile: false), store) {
             $0.isReopening = true
         },
         Row("A file of 8 MiB is looked through.", .open(checksWholeFile: true), store) {

@@ -30,7 +30,7 @@ import Testing
         #expect(try await workers[0].ask(events)["row"] == "tripped,probing,closed")
     }
 
-    /// Two of twenty may fail, whoever makes them; also after the processes that saw them were killed.
+    /// Two of twenty may fail, in any of the processes; also after the processes that saw them were killed.
     @Test(arguments: [1, 3]) func failuresAddUpOverProcesses(failures: Int) async throws {
         let (place, workers) = try await Self.dueWorkers("successes=20 tolerated=0.1", 4)
         #expect(try await workers[0].ask("call users 5").number("ran") == 5)

@@ -40,21 +40,21 @@ import Testing
         #expect(other.idleSince == nil)
     }
 
-    /// Not at once: what this process has dropped must be told, and a circuit comes back with other numbers.
+    /// Not at once: what this process has dropped must be drained, and a circuit comes back with other numbers.
     @Test func someOfThemGoOnceTheFileKnowsOfThoseBefore() {
         for number in 0..<1_000 { self.use("\(number)").useEnded(at: 1) }
-        var told = 0
+        var drained = 0
         var passes = 0
         while self.circuits.dropIdle(at: Self.minute + 1) {
             passes += 1
             let left = self.circuits.all.count
-            #expect(self.circuits.dropIdle(at: Self.minute + 1), "the file has not been told")
+            #expect(self.circuits.dropIdle(at: Self.minute + 1), "the file has not been drained")
             #expect(self.circuits.all.count == left)
-            told += self.circuits.drainUnused().count
-            #expect(told + left == 1_000)
+            drained += self.circuits.drainUnused().count
+            #expect(drained + left == 1_000)
         }
         #expect(passes == 3)
-        #expect(told + self.circuits.drainUnused().count == 1_000)
+        #expect(drained + self.circuits.drainUnused().count == 1_000)
         #expect(self.circuits.isEmpty)
     }
 
@@ -67,7 +67,7 @@ import Testing
         circuit.counts.lanes.add(.succeeded)
         circuit.confirmStored(Self.config("a"))
         #expect(!self.circuits.dropIdle(at: Self.minute + 1))
-        #expect(!self.circuits.isEmpty, "its call has not been told")
+        #expect(!self.circuits.isEmpty, "its call has not been drained")
     }
 
     @Test func onlyWithoutHandlesAForgottenOneGoes() {
@@ -77,7 +77,7 @@ import Testing
         circuit.useEnded(at: 1)
         self.circuits.drop(forgotten: ["a", "b"])
         #expect(self.circuits.isEmpty)
-        #expect(self.circuits.drainUnused().map(\.since) == [1], "somebody may have registered it anew")
+        #expect(self.circuits.drainUnused().map(\.since) == [1], "another process may have registered it again")
     }
 
     /// Names that come and go must not make each tick of a short window look at all circuits.
@@ -152,7 +152,7 @@ import Testing
         #expect(self.circuits.drainUnstored().map(\.1.uptime) == [1])
     }
 
-    /// The config that the file tells is in force, unless the file has not been told a newer one of this process.
+    /// The config that the file tells is in force, unless the file has not been drained a newer one of this process.
     @Test func whatTheFileSaysIsInForce() {
         let circuit = self.use("a", 1)
         circuit.confirmStored(Self.config("a", 1))

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the headers of a response say, whoever wrote them.
+/// What the headers of a response say, also if an enemy wrote them.
 @Suite struct OutageHeaderTests {
     private static let hundredYears = Duration.seconds(3_200_000_000)
 

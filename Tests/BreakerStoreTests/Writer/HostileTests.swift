@@ -6,14 +6,14 @@ import Testing
 
 /// What one who is in the way may cost others.
 @Suite(.timeLimit(.minutes(10))) struct HostileTests {
-    /// The file's guard is held by one that opens the store, and is slow or stopped: a checkpoint can wait, reports
+    /// The setup lock is held by a process that opens the store, and is slow or stopped: a checkpoint can wait, reports
     /// can't.
     @Test func aCheckpointThatMustWaitKeepsNobodyWaiting() throws {
         let fixture = try StoreFixture(busyTimeout: .forEver)
         let breaker = try fixture.breaker(trip: .failures(100_000, within: .seconds(60)))
         let core = try #require(fixture.core)
         let other = try LockFile(path: core.file.lock, creatingWith: nil, owner: nil)
-        // The guard is held until all reports are made: one that waited for a checkpoint would hang.
+        // The setup lock is held until all reports are made: one that waited for a checkpoint would hang.
         try other.withSetupLock(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
             for _ in 0..<400 { synchronously { breaker.recordFailure() } }
             synchronously { breaker.recordFailure() }

@@ -37,7 +37,7 @@ struct Moments {
 
     private var all: [Moment] {
         [
-            ("the guard is held while a service starts", false, self.heldSetupLock),
+            ("the setup lock is held while a service starts", false, self.heldSetupLock),
             ("all locks are held while a service starts", false, self.heldLocks),
             ("another writes while a circuit is registered", true, self.heldWriteLock),
             ("nothing can be written while a service starts", false, self.fullAtStart),

@@ -131,8 +131,8 @@ extension Call {
         /// The longest time that a provider may ask for.
         var outageCap: Int64 = .max
 
-        /// Whether the circuit is open until the end of the declared outage, so that there is nothing to commit.
-        func knows(_ outage: Outage?) -> Bool {
+        /// Whether the circuit stays open until the end of the outage anyway, so that there is nothing to commit.
+        func isOpen(untilEndOf outage: Outage?) -> Bool {
             guard let outage, let openTime else { return false }
             return min(outage.time ?? 0, self.outageCap) <= openTime.addingSaturating(Circuit.outageTolerance)
         }

@@ -251,7 +251,7 @@ struct Call: Sendable {
                 admission = closed
                 isReported = decision?.kind == .proceedWithFailures
             }
-        case .open, .observe: isReported = outcome.verdict.outage.map { !refreshed.knows($0) } ?? false
+        case .open, .observe: isReported = outcome.verdict.outage.map { !refreshed.isOpen(untilEndOf: $0) } ?? false
         case .heldOpen, .heldClosed: isReported = false
         // All slots are taken. If one is free by the commit, a failure reopens the circuit, which is worth a commit.
         case .probing: isReported = isFailure

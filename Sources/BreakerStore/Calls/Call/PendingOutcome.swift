@@ -98,9 +98,9 @@ struct PendingOutcome: Sendable {
         // The board counts this failure, and no code would read a row of it. An outage is reported in any case, because
         // it trips the circuit at once.
         case (.closed, .failure), (.closedConsecutive, .failure): facts.hasFailureRateRule ? .none : .failure
-        // Many calls get the same answer of a provider.
+        // Many calls get the same answer from a provider: only those that name a later end are committed.
         case (.closed, .outage), (.closedConsecutive, .outage):
-            refreshed?.knows(verdict.outage) == true ? .none : .failure
+            refreshed?.isOpen(untilEndOf: verdict.outage) == true ? .none : .failure
         }
     }
 }

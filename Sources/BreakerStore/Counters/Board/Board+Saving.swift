@@ -2,7 +2,7 @@ import CBreakerStore
 
 /// What is to be saved in the file of one circuit: its counts on a board, or a process's private counts.
 ///
-/// Only `own` tells which: it is nil for a board.
+/// Only `own` decides which: it is nil for a board.
 struct CircuitCounters: Sendable {
     /// The id of the circuit's row.
     var id: Int64

@@ -46,7 +46,7 @@ extension Board {
 
 /// The seats of a board that is being replaced, opened before another board takes its name.
 ///
-/// A mark in them tells the workers that have the old board mapped at once that others no longer count there.
+/// A mark in them shows at once, to workers that still have the old board mapped, that others no longer count there.
 struct ReplacedBoard {
     private let mapping: BoardMapping
 

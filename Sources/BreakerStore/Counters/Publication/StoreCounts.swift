@@ -109,9 +109,9 @@ final class StoreCounts: Sendable {
         let uptime = self.clock.uptime
         self.lastBatchBegan.store(uptime, ordering: .relaxed)
         var unsaved = Unsaved()
-        var isComplete = self.addOwn(to: &unsaved, on: occasion, by: worker, atMost: most, reading: read)
+        let cursor = occasion == .otherCommit ? self.cursorAlong : self.cursorAlone
+        var isComplete = self.addOwn(to: &unsaved, from: cursor, on: occasion, by: worker, atMost: most, reading: read)
         if let board = self.board, self.acquireTurn(on: board, occasion, at: uptime) {
-            let cursor = occasion == .otherCommit ? self.cursorAlong : self.cursorAlone
             let start = occasion == .end ? 0 : cursor.cell.load(ordering: .relaxed)
             let found = board.unsaved(
                 from: start, atMost: most, visits: occasion == .otherCommit ? Self.maxExamined : .max)
@@ -147,11 +147,10 @@ final class StoreCounts: Sendable {
 
     /// Adds the private counts of this process; returns whether none are left.
     private func addOwn(
-        to unsaved: inout Unsaved, on occasion: Occasion, by worker: Int64, atMost most: Int,
+        to unsaved: inout Unsaved, from cursor: Cursor, on occasion: Occasion, by worker: Int64, atMost most: Int,
         reading read: (SharedCircuit) -> Bool
     ) -> Bool {
         let circuits = self.circuits.all
-        let cursor = occasion == .otherCommit ? self.cursorAlong : self.cursorAlone
         let start = cursor.circuit.load(ordering: .relaxed)
         var reads = 0
         var canRead = true

@@ -37,7 +37,7 @@ extension StoreCore {
                 if isYoung {
                     let found = try opened.writer.origin(
                         of: row.id, circuit.name, or: origin, uptime: self.clock.uptime)
-                    // A circuit that the young file has only registered tells nothing.
+                    // A circuit that the young file has only registered has no state to restore.
                     if found.seenAt == .min, row.circuit.windowGeneration == 1 { continue }
                     origin = found
                 }

@@ -89,7 +89,9 @@ extension Database {
     private static let idleCircuits = SQL(
         composed: "SELECT id FROM circuit WHERE id > ?1 AND \(isIdle) ORDER BY id LIMIT ?3")
 
-    /// A circuit's name, and whether it is closed and not due; nil if the circuit is not idle.
+    /// A circuit's name, and whether it is closed; nil if the circuit is not idle.
+    ///
+    /// An idle circuit that is open is due.
     fileprivate func idleCircuit(
         _ id: Int64, since time: StoreTime
     ) throws(BreakerStoreError) -> (name: String, isClosed: Bool)? {
