@@ -45,6 +45,8 @@ CREATE TABLE circuit (
     probe_failures INTEGER NOT NULL DEFAULT 0 CHECK (probe_failures >= 0),
     trips INTEGER NOT NULL CHECK (trips >= 0),
     forgotten_until INTEGER,
+    -- When it last started over: an outage that a call before that declares is not believed.
+    cleared_at INTEGER,
     last_error TEXT,
     -- How many calls had failed and had been refused when this window generation began.
     generation_failed INTEGER,

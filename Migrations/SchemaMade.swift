@@ -16,7 +16,7 @@ let schemaMade = """
     wall INTEGER NOT NULL,
     wall_at INTEGER NOT NULL
 ) STRICT,
-5:table,7:circuit,7:circuit,1930:CREATE TABLE circuit (
+5:table,7:circuit,7:circuit,2048:CREATE TABLE circuit (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
     -- A number that no other circuit has, of this name or another.
@@ -38,6 +38,8 @@ let schemaMade = """
     probe_failures INTEGER NOT NULL DEFAULT 0 CHECK (probe_failures >= 0),
     trips INTEGER NOT NULL CHECK (trips >= 0),
     forgotten_until INTEGER,
+    -- When it last started over: an outage that a call before that declares is not believed.
+    cleared_at INTEGER,
     last_error TEXT,
     -- How many calls had failed and had been refused when this window generation began.
     generation_failed INTEGER,

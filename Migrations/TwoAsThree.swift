@@ -30,7 +30,7 @@ CREATE TEMP VIEW circuit AS SELECT id, name, birth AS incarnation, registered, l
             || printf('%!.17g', rule_share) || ',"windowMicroseconds":' || rule_window || '}'
         ELSE 'null' END || '}' AS rules,
     state, since, epoch, stretch AS window_generation, open_until, successes, 0 AS probe_failures, trips,
-    forgotten_until, last_error,
+    forgotten_until, NULL AS cleared_at, last_error,
     stretch_failed AS generation_failed, stretch_refused AS generation_refused, outage_since, outage_failed,
     outage_refused, trip_reason, trip_failed, trip_calls, hold, hold_since, hold_until, hold_by, hold_reason,
     failures AS failure_count, failures_since

@@ -8,7 +8,8 @@ import Foundation
 extension Verdict {
     /// An outage by the header `Retry-After`: seconds, or an HTTP date; nil if the text is neither.
     ///
-    /// A date that is past declares an outage of no time: the next call is a probe. No text is too large.
+    /// A date that is past declares an outage of no time: the next call is a probe, and if that fails in the same way,
+    /// the circuit stays open as long as its recovery rule says. No text is too large.
     /// - Parameters:
     ///   - header: the header's value.
     ///   - date: the value of the same response's header `Date`, from which an HTTP date counts; without it, or if it
@@ -60,6 +61,8 @@ enum HeaderTime {
 
     /// The Unix time of an HTTP date, in any of the three forms of RFC 9110, section 5.6.7; nil for any other text.
     static func date(_ text: String) -> Double? {
+        // The longest form has 33 characters; an enemy's header may have any number.
+        guard text.utf8.count <= 64 else { return nil }
         let parts = text.split { " ,-".contains($0) }.map { String($0) }
         let isOfC = parts.count == 5
         guard isOfC || parts.count == 6 && parts[5] == "GMT" else { return nil }

@@ -13,7 +13,8 @@ public enum Verdict: Sendable, Hashable {
     /// nil.
     ///
     /// ``RecoveryRule/outageCap`` limits the time; at zero or less the next call is a probe. While the circuit is open
-    /// already, the later end counts; if it is half-open, it opens again. One worker is believed, whatever
+    /// already, the later end counts; if it is half-open, it opens again. It changes nothing while the circuit is held,
+    /// or if the circuit was reset, or closed by its probes, after the call had ended. One worker is believed, whatever
     /// `minimumReporters` says. To read the time from a response, see ``outage(retryAfter:date:)`` and
     /// ``outage(rateLimitReset:)``.
     case outage(for: Duration?)

@@ -25,10 +25,15 @@ extension CircuitLink {
     ///
     /// Hosts with demand, that is, with refused calls, ask first.
     mutating func requestToElect(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Request? {
-        guard case .open = file.state, !file.isObserving else { return nil }
+        guard case .open(let fileLeft) = file.state, !file.isObserving else { return nil }
         if let lease = register.lease, !lease.isOf(self.settings.host) {
             self.freeSince = nil
             self.wake(at: now.addingSaturating(lease.left), now: now)
+            return nil
+        }
+        // This host has an end of its own that is later, as one that a provider has declared: other hosts may probe.
+        guard fileLeft <= register.left.addingSaturating(self.settings.guardTime) else {
+            self.wake(at: now.addingSaturating(fileLeft - self.settings.guardTime), now: now)
             return nil
         }
         let freeSince = self.freeSince ?? now.addingSaturating(register.left)

@@ -20,10 +20,8 @@ extension CircuitBreaker {
             self.keep(report)
         case .succeeded(let success):
             self.count(success, failed: false)
-        case .probeEnded(_, _, let verdict, let error):
-            if verdict != .ignored {
-                self.count(self.newReport(0, Outcome(verdict: verdict, text: error)), failed: verdict.isFailure)
-            }
+        case .probeEnded(let ended, let verdict, token: _):
+            if verdict != .ignored { self.count(ended, failed: verdict.isFailure) }
             // As soon as the file can be used again, the probe's slot must be freed there.
             self.keep(report)
         case .recorded(let recorded, let failed, token: _):
@@ -37,9 +35,9 @@ extension CircuitBreaker {
         let report = self.newReport(admission.epoch, outcome)
         switch (admission.isProbe, outcome.verdict) {
         case (true, let verdict):
-            self.apply(
-                .probeEnded(token: admission.token, epoch: admission.epoch, verdict, error: report.error), at: report.at
-            )
+            self.apply(.probeEnded(report, verdict, token: admission.token), at: report.at)
+            // The provider spoke to this process alone.
+            if report.outage != nil { self.keepFailure(report) }
         case (false, .failure), (false, .outage):
             self.apply(.failed(report), at: report.at)
             self.keepFailure(report)
@@ -76,10 +74,9 @@ extension CircuitBreaker {
 
     private func keep(_ report: OutcomeReport) {
         guard self.mayUseFile else { return }
-        let time = report.failure?.at ?? self.core.clock.now
         self.core.outbox.keep(
             PendingReport(
-                circuit: self.circuit, report: report, uptime: self.core.clock.uptime(of: time)))
+                circuit: self.circuit, report: report, uptime: self.core.clock.uptime(of: report.endedAt)))
     }
 
     /// Applies one event to the in-memory fallback.

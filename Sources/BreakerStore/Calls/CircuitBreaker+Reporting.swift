@@ -35,7 +35,7 @@ extension CircuitBreaker {
             return nil
         case .probe:
             return .probeEnded(
-                token: admission.token, epoch: admission.epoch, outcome.verdict, error: self.text(of: outcome))
+                self.newReport(admission.epoch, outcome), outcome.verdict, token: admission.token)
         case .success: return .succeeded(self.newReport(admission.epoch, .success))
         case .failure: return .failed(self.newReport(admission.epoch, outcome))
         case .recorded:

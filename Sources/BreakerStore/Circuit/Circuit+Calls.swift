@@ -19,6 +19,12 @@ struct Report: Hashable, Sendable {
     var isRetry = false
     /// How many files of the store were lost before the call ended: in a later file the epoch means nothing.
     var lostFiles: Int64 = 0
+
+    func inEpoch(_ epoch: Int64) -> Report {
+        var report = self
+        report.epoch = epoch
+        return report
+    }
 }
 
 /// An outage that a provider declares, as with `Retry-After`.
@@ -124,8 +130,11 @@ extension Circuit {
         at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, failedAt: StoreTime, reason: String? = nil,
         counted: WindowCount? = nil
     ) {
+        let declared = outage?.time.map { max(moment.now, failedAt.adding(self.rules.outageTime($0))) }
+        // A probe's outage that is over already says only that the probe has failed: without the rule's time each of
+        // the next calls would be a probe.
         let end =
-            outage?.time.map { max(moment.now, failedAt.adding(self.rules.outageTime($0))) }
+            declared.flatMap { kind == .reopened && $0 <= moment.now ? nil : $0 }
             ?? moment.now.adding(self.rules.recoveryTime(afterTrips: self.tripsInARow, draw: moment.draw))
         let reason =
             reason ?? outage.map(self.outageReason) ?? (kind == .tripped ? self.describedFailures : self.lastError)
@@ -169,27 +178,27 @@ extension Circuit {
 
     /// Applies a declared outage, also if the circuit has changed since the call was admitted.
     ///
-    /// No other result counts then. The outage must end in the future. It opens a closed circuit only if the call ended
-    /// after the circuit closed: no reset and no successful probe may have come after the call. An open or half-open
-    /// circuit does not check that.
+    /// No other result counts then. The outage must end in the future, and the call must have ended after `clearedAt`.
     ///
     /// - Returns: nil if the circuit is closed and still in the call's epoch: there the outage counts like a failure.
     mutating func outageDeclared(_ outage: Outage, by report: Report, at moment: Moment) -> ReportAction? {
-        guard self.hold == nil else { return .stale }
+        self.endHoldIfOver(at: moment.now)
+        guard self.hold == nil, self.believesOutage(of: report) else { return .stale }
         let now = moment.now
         let failedAt = min(report.at, now)
         let end = outage.time.map { failedAt.adding(self.rules.outageTime($0)) }
         switch self.state {
         case .closed:
             if report.epoch == self.epoch { return nil }
-            guard failedAt >= self.since, let end, end > now, self.rules.isKnown else { return .stale }
+            guard let end, end > now, self.rules.isKnown else { return .stale }
             if let error = report.error { self.lastError = error }
             self.open(at: moment, as: .tripped, by: outage, failedAt: failedAt)
             return .tripped
         case .open(let until):
             guard let end, end > now, end > until.adding(Self.outageTolerance) else { return .unchanged }
             if let error = report.error { self.lastError = error }
-            self.state = .open(until: end)
+            // A new epoch, by which other parts tell which state is the later one.
+            self.enter(.open(until: end), since: self.since, epochAt: now)
             self.record(.extended, from: self.word, reason: self.outageReason(outage))
             return .extended
         case .halfOpen:
@@ -199,6 +208,13 @@ extension Circuit {
             return .reopened
         case .unknown: return .stale
         }
+    }
+
+    /// Whether the report declares no outage, or ended after the circuit last started over.
+    func believesOutage(of report: Report) -> Bool {
+        guard report.outage != nil, report.epoch != self.epoch else { return true }
+        if let cleared = self.clearedAt, report.at < cleared { return false }
+        return self.state != .closed || report.at >= self.since
     }
 
     /// The report's outage; nil if the report is committed again after the outage's time was over.

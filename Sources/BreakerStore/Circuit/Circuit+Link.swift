@@ -23,7 +23,7 @@ extension Circuit {
         return true
     }
 
-    /// Changes how long an open circuit stays open, without a new epoch and without an event.
+    /// Makes an open circuit stay open for longer, without a new epoch and without an event.
     mutating func extensionOrdered(for duration: Int64, at now: StoreTime) -> Bool {
         switch self.state {
         case .open: self.state = .open(until: self.endOrdered(after: duration, at: now))
@@ -41,6 +41,7 @@ extension Circuit {
         self.endHoldIfOver(at: now)
         self.forgetFailures()
         self.tripsInARow = 0
+        self.clearedAt = now
         self.move(to: .closed, at: now, as: .closed, reason: reason)
         return true
     }
@@ -53,7 +54,10 @@ extension Circuit {
         if self.state == .closed, self.hold == nil || !endsHold {
             let hasFailures = self.failureCount.oldest.map { $0 <= time } ?? false
             let hasCalls = self.rules.longestRateWindow.map { now.subtracting($0) < time } ?? false
-            guard hasFailures || hasCalls else { return }
+            guard hasFailures || hasCalls else {
+                self.clearedAt = max(self.clearedAt ?? time, time)
+                return
+            }
         }
         self.reset(at: now, endsHold: endsHold, reason: reason)
     }
@@ -68,7 +72,12 @@ extension Circuit {
         return true
     }
 
+    /// The later of the ordered end and the one of an open circuit: a provider may have declared it to this host alone.
     private func endOrdered(after duration: Int64, at now: StoreTime) -> StoreTime {
-        now.adding(min(max(0, duration), self.rules.longestRecovery))
+        let end = now.adding(min(max(0, duration), self.rules.longestRecovery))
+        switch self.state {
+        case .open(let until): return max(until, end)
+        case .closed, .halfOpen, .unknown: return end
+        }
     }
 }

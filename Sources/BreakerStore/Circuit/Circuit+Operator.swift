@@ -8,6 +8,7 @@ extension Circuit {
         self.forgottenUntil = nil
         self.tripsInARow = 0
         if endsHold { self.hold = nil }
+        self.clearedAt = now
         self.enter(.closed, at: now)
         self.record(.reset, from: from, reason: reason, subject: ended?.by)
     }
@@ -44,6 +45,7 @@ extension Circuit {
         self.endHoldIfOver(at: now)
         guard self.hold == nil, case .open(let until) = self.state, now < until else { return false }
         let from = self.word
+        self.clearedAt = now
         self.enter(.open(until: now), since: self.since, epochAt: now)
         self.record(.probeAllowed, from: from, reason: reason)
         return true

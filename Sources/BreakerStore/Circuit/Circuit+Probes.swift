@@ -90,22 +90,20 @@ extension Circuit {
         }
         self.forgetFailures()
         self.tripsInARow = 0
+        self.clearedAt = moment.now
         self.move(to: .closed, at: moment.now, as: .closed)
         return .closed
     }
 
-    mutating func probeFailed(
-        token: Int64,
-        epoch: Int64,
-        error: String?,
-        outage: Outage? = nil,
-        at moment: Moment
-    ) -> ReportAction {
-        guard self.endProbe(token: token, epoch: epoch, at: moment.now) != nil else { return .stale }
-        if let error { self.lastError = error }
+    mutating func probeFailed(token: Int64, _ report: Report, at moment: Moment) -> ReportAction {
+        guard self.endProbe(token: token, epoch: report.epoch, at: moment.now) != nil else {
+            // The probe lost its slot, but what it heard of the provider is news all the same.
+            return report.outage.flatMap { self.outageDeclared($0, by: report, at: moment) } ?? .stale
+        }
+        if let error = report.error { self.lastError = error }
         // A service that says that it is down is not tried further, whatever the rule tolerates.
-        if outage == nil, self.countProbeFailureIfTolerated() { return .counted }
-        self.open(at: moment, as: .reopened, by: outage, failedAt: moment.now)
+        if report.outage == nil, self.countProbeFailureIfTolerated() { return .counted }
+        self.open(at: moment, as: .reopened, by: report.outage, failedAt: min(report.at, moment.now))
         return .reopened
     }
 
@@ -131,7 +129,7 @@ extension Circuit {
                 : self.callSucceeded(report, at: moment)
         case .probe(let token, let epoch):
             return failed
-                ? self.probeFailed(token: token, epoch: epoch, error: report.error, outage: report.outage, at: moment)
+                ? self.probeFailed(token: token, report.inEpoch(epoch), at: moment)
                 : self.probeSucceeded(token: token, epoch: epoch, at: moment)
         case .uncounted, .observe, .refuse:
             guard failed, report.outage != nil else { return .stale }

@@ -11,6 +11,7 @@ extension Circuit {
         // would count as forgotten.
         if let forgotten = self.forgottenUntil, forgotten > now { self.forgottenUntil = nil }
         self.trippedSince = self.trippedSince.map { min($0, now) }
+        self.clearedAt = self.clearedAt.map { min($0, now) }
         if let hold = self.hold { self.hold?.since = min(hold.since, now) }
         for index in self.probes.indices { self.probes[index].since = min(self.probes[index].since, now) }
         guard self.rules.areAsStored else { return }
@@ -32,6 +33,7 @@ extension Circuit {
         circuit.since = shifted(self.since)
         circuit.forgottenUntil = self.forgottenUntil.map(shifted)
         circuit.trippedSince = self.trippedSince.map(shifted)
+        circuit.clearedAt = self.clearedAt.map(shifted)
         circuit.hold = self.hold.map {
             Hold(
                 state: $0.state, since: shifted($0.since), until: $0.until.map(shifted), by: $0.by, reason: $0.reason)

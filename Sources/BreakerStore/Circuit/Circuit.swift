@@ -74,6 +74,11 @@ struct Circuit: Equatable, Sendable {
     /// Under the consecutive rule, a success has forgotten the failures up to this time.
     var forgottenUntil: StoreTime?
     var tripsInARow: Int
+    /// When the circuit last started over: closed by its probes or by the fleet, reset, or allowed to probe by an
+    /// operator; nil if never.
+    ///
+    /// An outage that a call before this time declares is not believed.
+    var clearedAt: StoreTime?
     /// When the circuit first tripped since it was last closed; nil if unknown.
     var trippedSince: StoreTime?
     /// That first trip; nil while the circuit is closed.

@@ -227,8 +227,8 @@ struct SimulatedFile {
             self.trips = trips
             self.move(to: .open(until: now + min(time, Self.longestRecovery)), kind, by: who, at: now)
         case .extend(let time):
-            guard case .open = self.state else { return nil }
-            self.state = .open(until: now + min(time, Self.longestRecovery))
+            guard case .open(let until) = self.state else { return nil }
+            self.state = .open(until: max(until, now + min(time, Self.longestRecovery)))
         case .close:
             guard self.state != .closed else { return self.epoch }
             self.failures.removeAll()

@@ -11,7 +11,8 @@ enum CallTable {
     static let closed = Admission(.closed, epoch: 7)
     static let rates = Call.Facts(hasRateRule: true, hasFailureRateRule: true)
     static let reached = Circuit.ReachedRate.failed(WindowCount(calls: 10, bad: 5))
-    static let report = OutcomeReport.probeEnded(token: 3, epoch: 7, .failure, error: nil)
+    static let report = OutcomeReport.probeEnded(
+        Report(worker: 1, sequence: 1, epoch: 7, at: StoreTime(microseconds: 0)), .failure, token: 3)
 
     /// All answers of a driver, by name.
     static let inputs: [(name: String, input: Call.Input)] =

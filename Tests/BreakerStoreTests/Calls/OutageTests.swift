@@ -117,6 +117,28 @@ import Testing
         #expect(refusal?.retryAfter == .seconds(70))
     }
 
+    /// A probe of the fallback hears that the outage goes on: the file learns it.
+    @Test func theFileLearnsWhatAProbeOfMemoryHears() async throws {
+        let clock = ManualHostClock()
+        let store = try StoreFixture.makeStore(clock, busyTimeout: .milliseconds(50))
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a"), calls: self.policy(.seconds(90)))
+        await breaker.recordFailure(CallFailure())
+        clock.advance(by: .seconds(90))
+        let lock = try WriteLock(store)
+        await #expect(throws: CallFailure.self) { try await breaker.run { throw CallFailure() } }
+        #expect(!store.isHealthy)
+        let error = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(error?.retryAfter == .seconds(90))
+        clock.advance(by: .seconds(20))
+        try lock.release()
+        #expect(await eventually { store.isHealthy })
+        #expect(await eventually { (try? store.circuit(named: "a")?.isDue) == false })
+        let refusal = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(refusal?.retryAfter == .seconds(70))
+        #expect(try await store.history(of: "a").map(\.kind).contains(.extended))
+    }
+
     /// The file is there for a moment, and lost again before it has taken the report.
     @Test func memoryOpensNoCircuitForAnOutageThatIsOver() async throws {
         let clock = ManualHostClock()

@@ -39,7 +39,12 @@ import Testing
             var probe = circuit
             _ = probe.probeSucceeded(token: token, epoch: circuit.epoch, at: moment)
             probe = circuit
-            _ = probe.probeFailed(token: token, epoch: circuit.epoch, error: nil, at: moment)
+            for outage in [nil, Outage(time: .max), Outage(time: .min)] {
+                probe = circuit
+                let report = Report(
+                    worker: 1, sequence: 1, epoch: circuit.epoch, at: moment.now, error: nil, outage: outage)
+                _ = probe.probeEnded(token: token, .failure, report, at: moment)
+            }
             probe = circuit
             _ = probe.probeReleased(token: token, epoch: circuit.epoch, at: moment)
         }

@@ -111,7 +111,8 @@ import Testing
         let action = self.fail(&circuit, report, at: Self.second)
         #expect(action == (due == 10 ? .unchanged : .extended))
         #expect(circuit.circuit.state == .open(until: StoreTime(due * Self.second)))
-        #expect(circuit.circuit.epoch == 5)
+        #expect(circuit.circuit.epoch == (due == 10 ? 5 : Self.second))
+        #expect(circuit.circuit.since == StoreTime(0))
         #expect(circuit.circuit.tripsInARow == 1)
         #expect(circuit.circuit.transitions.map(\.kind) == (due == 10 ? [] : [.extended]))
         #expect(circuit.circuit.lastError == (due == 10 ? nil : "E"))
@@ -169,7 +170,7 @@ import Testing
         #expect(action == .extended)
     }
 
-    @Test(arguments: [(2_000, 2_200), (nil, 1_200), (0, 200), (20_000, 10_200)] as [(Int64?, Int64)])
+    @Test(arguments: [(2_000, 2_200), (nil, 1_200), (1, 201), (20_000, 10_200)] as [(Int64?, Int64)])
     func aProbeReopensForTheTime(_ time: Int64?, _ due: Int64) {
         var circuit = TestCircuit(
             rules: .forTests(), state: .open(until: StoreTime(150)), since: StoreTime(0), epoch: 0, tripsInARow: 1)
@@ -179,7 +180,11 @@ import Testing
         }
         let verdict = Verdict.outage(for: time.map { .microseconds($0) })
         let action = circuit.apply(at: StoreTime(200)) { machine, _ in
-            machine.probeEnded(token: token, epoch: epoch, verdict, error: "E", at: Moment(200))
+            machine.probeEnded(
+                token: token, verdict,
+                Report(
+                    worker: 1, sequence: 7, epoch: epoch, at: StoreTime(200), error: "E", outage: verdict.outage),
+                at: Moment(200))
         }
         #expect(action == .reopened)
         #expect(circuit.state == .open(until: StoreTime(due)))
@@ -189,5 +194,110 @@ import Testing
                 + ($0 > 10_000 ? ", cut to 10 ms: E" : ": E")
         }
         #expect(circuit.transitions.last?.reason == said ?? "the service said that it is down: E")
+    }
+
+    // MARK: - After the probe has lost its slot
+
+    /// A half-open circuit of epoch 5 since 0, where worker 1's probe 3 has a lease until 50.
+    private func halfOpen() -> TestCircuit {
+        let probe = Circuit.Probe(token: 3, worker: 1, since: StoreTime(0), leaseEnds: StoreTime(50))
+        return TestCircuit(
+            rules: self.open().circuit.rules, state: .halfOpen(successes: 0), since: StoreTime(0), epoch: 5,
+            tripsInARow: 1, probes: [probe])
+    }
+
+    private func outageOfProbe(_ time: Int64?, endedAt ended: Int64) -> Report {
+        self.report(Outage(time: time), endedAt: ended, epoch: 5)
+    }
+
+    @Test(arguments: [(2_000, true), (0, false), (nil, false)] as [(Int64?, Bool)])
+    func aProbesOutageCountsAfterItsLease(_ time: Int64?, _ opens: Bool) {
+        var circuit = self.halfOpen()
+        let action = circuit.probeEnded(
+            token: 3, .outage(for: nil), self.outageOfProbe(time, endedAt: 100), at: Moment(100))
+        #expect(action == (opens ? .reopened : .stale))
+        #expect(circuit.state == (opens ? .open(until: StoreTime(2_100)) : .halfOpen(successes: 0)))
+        #expect(circuit.transitions.map(\.kind) == (opens ? [.probeExpired, .reopened] : [.probeExpired]))
+    }
+
+    @Test func aProbesOutageExtendsWhatAnotherProbeHasOpened() {
+        var circuit = self.halfOpen()
+        let failure = Report(worker: 2, sequence: 1, epoch: 5, at: StoreTime(20))
+        circuit.probes.append(
+            Circuit.Probe(token: 4, worker: 2, since: StoreTime(0), leaseEnds: StoreTime(50)))
+        #expect(circuit.probeEnded(token: 4, .failure, failure, at: Moment(20)) == .reopened)
+        let time = 5 * Self.second
+        let action = circuit.probeEnded(
+            token: 3, .outage(for: nil), self.outageOfProbe(time, endedAt: 30), at: Moment(30))
+        #expect(action == .extended)
+        #expect(circuit.state == .open(until: StoreTime(30 + time)))
+    }
+
+    /// A probe that hears of an outage whose end is past has failed, and no more.
+    @Test(arguments: [0, -5] as [Int64])
+    func aProbesOutageOfNoTimeReopensForTheRecoveryTime(_ time: Int64) {
+        var circuit = self.halfOpen()
+        let action = circuit.probeEnded(
+            token: 3, .outage(for: nil), self.outageOfProbe(time, endedAt: 40), at: Moment(40))
+        #expect(action == .reopened)
+        #expect(circuit.state == .open(until: StoreTime(1_040)))
+    }
+
+    // MARK: - After the circuit has started over
+
+    /// What starts it over at 100.
+    enum Start: CaseIterable {
+        case reset, probe, fleet, command, resetOfFleet
+
+        func apply(to circuit: inout TestCircuit) {
+            circuit.apply(at: StoreTime(100)) { machine, _ in
+                let now = StoreTime(100)
+                switch self {
+                case .reset: machine.reset(at: now, reason: nil)
+                case .probe:
+                    let claim = Circuit.Claim(token: 9, worker: 1)
+                    _ = machine.callArrived(at: Moment(100), claiming: claim)
+                    _ = machine.probeSucceeded(token: 9, epoch: machine.epoch, at: Moment(100))
+                case .fleet: _ = machine.closeOrdered(reason: nil, at: now)
+                case .command: _ = machine.probesAllowed(at: now, reason: nil)
+                case .resetOfFleet:
+                    machine.reset(at: StoreTime(0), reason: nil)
+                    machine.resetOrdered(asOf: now, endsHold: true, reason: nil, at: now)
+                }
+            }
+        }
+    }
+
+    /// When a call of an earlier epoch ended whose provider declares an outage.
+    @Test(arguments: Start.allCases, [(99, false), (100, true)] as [(Int64, Bool)])
+    func anOutageFromBeforeTheStartIsNotBelieved(_ start: Start, _ call: (ended: Int64, isBelieved: Bool)) {
+        var circuit = TestCircuit(
+            rules: self.open { $0.probes.successesToClose = 1 }.circuit.rules,
+            state: .open(until: StoreTime(start == .probe ? 100 : 90_000)), since: StoreTime(0), epoch: 5,
+            tripsInARow: 1)
+        start.apply(to: &circuit)
+        // The next outage, of which the call knows nothing.
+        let failure = Report(worker: 2, sequence: 1, epoch: circuit.epoch, at: StoreTime(110), outage: Outage(time: 90))
+        if circuit.state == .closed {
+            #expect(circuit.callFailed(failure, at: Moment(110)) == .tripped)
+        }
+        let time = 5 * Self.second
+        let late = self.report(Outage(time: time), endedAt: call.ended, epoch: 2)
+        let before = circuit.state
+        #expect(circuit.callFailed(late, at: Moment(120)) == (call.isBelieved ? .extended : .stale))
+        #expect(circuit.state == (call.isBelieved ? .open(until: StoreTime(call.ended + time)) : before))
+    }
+
+    /// The in-memory fallback admitted the call before this process had read the circuit.
+    @Test func anUnreadOutageFromBeforeAResetIsNotBelieved() {
+        for (ended, action) in [(99, Circuit.ReportAction.stale), (101, .tripped)] as [(Int64, Circuit.ReportAction)] {
+            var circuit = TestCircuit(
+                rules: .forTests(), state: .closed, since: StoreTime(100), epoch: 5, tripsInARow: 0)
+            let report = OutcomeReport.failedUnread(self.report(Outage(time: 300), endedAt: ended))
+            let found = circuit.apply(at: StoreTime(120)) {
+                $0.apply(report, at: Moment(120), among: $1, claiming: { Circuit.Claim(token: $0, worker: 1) })
+            }
+            #expect(found == action)
+        }
     }
 }

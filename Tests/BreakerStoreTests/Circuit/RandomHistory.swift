@@ -69,7 +69,7 @@ struct RandomHistory {
     mutating func run(steps: Int) throws {
         for _ in 0..<steps {
             // Each event meets the circuit as it comes from its rows.
-            let probeFailures = self.circuit.probeFailures
+            let (probeFailures, clearedAt) = (self.circuit.probeFailures, self.circuit.clearedAt)
             self.circuit = TestCircuit(
                 rules: self.circuit.rules,
                 state: self.circuit.state,
@@ -83,6 +83,7 @@ struct RandomHistory {
                 lastError: self.circuit.lastError
             )
             self.circuit.probeFailures = probeFailures
+            self.circuit.clearedAt = clearedAt
             let before = self.circuit
             self.model.timePassed(self.now)
             try self.step()

@@ -31,7 +31,8 @@ struct ReferenceModel {
 
     var rules: Rules
     var phase = Phase.closed
-    var closedSince: Int64 = 0
+    /// When the circuit last started over.
+    var clearedAt: Int64 = .min
     var due: Int64 = 0
     var successes = 0
     var probeFailures = 0
@@ -94,14 +95,7 @@ struct ReferenceModel {
         if failure.at > now { failure.at = now }
         guard self.held == nil else { return .nothing }
         guard epoch == self.epoch, self.phase == .closed else {
-            // A declared outage counts also when it comes late. All ends of these tests are within a second.
-            guard let time = outage?.time else { return .nothing }
-            let end = failure.at + self.outageTime(time)
-            guard end > now, self.phase == .halfOpen || self.phase == .closed && failure.at >= self.closedSince
-            else { return .nothing }
-            let wasClosed = self.phase == .closed
-            self.trip(now, until: end)
-            return wasClosed ? .tripped : .reopened
+            return self.lateOutage(outage, of: failure.at, now, isInEpoch: epoch == self.epoch)
         }
         func isSame(_ other: Failure) -> Bool { other.worker == failure.worker && other.sequence == failure.sequence }
         if self.remembered.contains(where: isSame) { return .nothing }
@@ -157,17 +151,34 @@ struct ReferenceModel {
         self.successes += 1
         guard self.successes >= self.rules.probes.successesToClose else { return .nothing }
         self.change(to: .closed, now)
-        self.closedSince = now
+        self.clearedAt = now
         self.forget()
         return .closed
     }
 
     mutating func probeFailed(token: Int64, epoch: Int64, outage: Outage? = nil, _ now: Int64) -> Verdict {
-        guard self.takeSlot(token, epoch) else { return .nothing }
+        guard self.takeSlot(token, epoch) else {
+            guard self.held == nil, self.phase != .closed || epoch != self.epoch else { return .nothing }
+            return self.lateOutage(outage, of: now, now, isInEpoch: epoch == self.epoch)
+        }
         self.probeFailures += 1
         if outage == nil, self.probeFailures <= self.failuresAllowed { return .nothing }
-        self.trip(now, until: outage?.time.map { now + self.outageTime($0) })
+        let time = outage?.time.map(self.outageTime) ?? 0
+        self.trip(now, until: time > 0 ? now + time : nil)
         return .reopened
+    }
+
+    /// A declared outage counts also when it comes late.
+    ///
+    /// All ends of these tests are within a second, so an open circuit never stays open for longer.
+    private mutating func lateOutage(_ outage: Outage?, of ended: Int64, _ now: Int64, isInEpoch: Bool) -> Verdict {
+        guard let time = outage?.time, self.phase != .open else { return .nothing }
+        guard isInEpoch || ended >= self.clearedAt else { return .nothing }
+        let end = ended + self.outageTime(time)
+        guard end > now else { return .nothing }
+        let wasClosed = self.phase == .closed
+        self.trip(now, until: end)
+        return wasClosed ? .tripped : .reopened
     }
 
     mutating func probeReleased(token: Int64, epoch: Int64) {
@@ -180,7 +191,7 @@ struct ReferenceModel {
         self.held = nil
         self.heldUntil = nil
         self.change(to: .closed, now)
-        self.closedSince = now
+        self.clearedAt = now
         self.forget()
     }
 
@@ -206,6 +217,7 @@ struct ReferenceModel {
     mutating func allowProbes(_ now: Int64) -> Bool {
         guard self.held == nil, self.phase == .open, now < self.due else { return false }
         self.due = now
+        self.clearedAt = now
         self.change(to: .open, now)
         return true
     }

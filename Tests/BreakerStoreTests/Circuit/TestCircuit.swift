@@ -92,9 +92,14 @@ struct TestCircuit: Equatable {
     mutating func probeFailed(
         token: Int64, epoch: Int64, error: String?, outage: Outage? = nil, at moment: Moment
     ) -> Circuit.ReportAction {
-        self.apply(at: moment.now) { circuit, _ in
-            circuit.probeFailed(token: token, epoch: epoch, error: error, outage: outage, at: moment)
-        }
+        let report = Report(worker: 1, sequence: 1, epoch: epoch, at: moment.now, error: error, outage: outage)
+        return self.probeEnded(token: token, .failure, report, at: moment)
+    }
+
+    mutating func probeEnded(
+        token: Int64, _ verdict: Verdict, _ report: Report, at moment: Moment
+    ) -> Circuit.ReportAction {
+        self.apply(at: moment.now) { circuit, _ in circuit.probeEnded(token: token, verdict, report, at: moment) }
     }
 
     mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> Circuit.ReportAction {

@@ -195,8 +195,13 @@ import Testing
         #expect(opened?.state == .open(until: until))
         #expect(opened?.tripsInARow == 0)
         #expect(opened?.hasStampsAhead(of: now) == false)
-        let extended = obeyed(.extend(for: duration), by: Self.circuit(.openEarly, .nothing))
+        let extended = obeyed(.extend(for: duration), by: Self.circuit(.openDue, .nothing))
         #expect(extended?.state == .open(until: until))
+        // An end that is later already stays: a provider may have declared it to this host.
+        for order in [LinkOrder.extend(for: duration), .open(for: duration, trips: 1)] {
+            let open = obeyed(order, by: Self.circuit(.openEarly, .nothing))
+            #expect(open?.state == .open(until: max(until, now.adding(7))))
+        }
         var held = Self.circuit(.closed, .nothing)
         held.obey(
             OperatorCommand(kind: .hold, number: 1, age: 0, hold: .open, holdFor: duration), by: "fleet",

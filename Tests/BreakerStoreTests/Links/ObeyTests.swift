@@ -54,7 +54,7 @@ import Testing
     }
 
     static let orders: [LinkOrder] = [
-        .open(for: 10_000_000, trips: 1), .extend(for: 10_000_000), .close, .probe,
+        .open(for: 10_000_000, trips: 1), .extend(for: 40_000_000), .close, .probe,
         Self.command(.reset), Self.command(.hold, .open),
     ]
 
@@ -81,7 +81,7 @@ import Testing
         let before = try self.bytes()
         let after = try #require(try self.obey(order))
         #expect(try self.epoch() == after)
-        #expect((after == epoch) == (order == .extend(for: 10_000_000)))
+        #expect((after == epoch) == (order == .extend(for: 40_000_000)))
         #expect(try self.bytes() != before)
     }
 

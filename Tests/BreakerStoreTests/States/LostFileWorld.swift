@@ -191,7 +191,8 @@ struct LostFileWorld {
         guard self.plant != .nothingNoted else { return }
         self.files[place].noted = Restoration.Noted(
             incarnation: origin.incarnation, seenAt: origin.seenAt, epoch: origin.epoch,
-            epochHere: self.files[place].circuit.epoch, isRestored: lost.hold != nil || what == .restore && known.isOpen
+            epochHere: self.files[place].circuit.epoch, isHoldRestored: lost.hold != nil,
+            isOpenRestored: what == .restore && known.isOpen
         )
     }
 

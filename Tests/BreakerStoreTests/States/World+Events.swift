@@ -157,13 +157,8 @@ extension World {
 
     /// What is to be committed of a call's end; nil if nothing is.
     private mutating func input(_ verdict: Verdict, of leave: Leave, _ process: Int) -> OutcomeReport? {
-        if let token = leave.probe { return .probeEnded(token: token, epoch: leave.epoch, verdict, error: nil) }
-        let report = Report(
-            worker: self.processes[process].worker,
-            sequence: Int64(self.newNumber()),
-            epoch: leave.epoch,
-            at: self.time
-        )
+        if let token = leave.probe { return .probeEnded(self.report(of: leave, process), verdict, token: token) }
+        let report = self.report(of: leave, process)
         switch verdict {
         case .failure, .outage: return .failed(report)
         case .success:
@@ -171,6 +166,12 @@ extension World {
             return mayForget ? .succeeded(report) : nil
         case .ignored: return nil
         }
+    }
+
+    mutating func report(of leave: Leave, _ process: Int) -> Report {
+        Report(
+            worker: self.processes[process].worker, sequence: Int64(self.newNumber()), epoch: leave.epoch,
+            at: self.time)
     }
 
     private mutating func callGivesUp(_ process: Int, _ index: Int) {

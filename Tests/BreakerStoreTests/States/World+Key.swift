@@ -136,8 +136,8 @@ extension World {
                 flags: report.isRetry, self.file.failures.failures.contains(failure),
                 self.expected.failures.contains(failure))
         case .succeeded: key.add(2)
-        case .probeEnded(_, _, .success, _): key.add(3)
-        case .probeEnded(_, _, .failure, _): key.add(4)
+        case .probeEnded(_, .success, _): key.add(3)
+        case .probeEnded(_, .failure, _): key.add(4)
         case .probeEnded: key.add(5)
         case .failedUnread, .recorded: key.add(6)
         }

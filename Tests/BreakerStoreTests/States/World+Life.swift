@@ -92,7 +92,7 @@ extension World {
 
     private mutating func giveBack(_ leave: Leave, _ process: Int) {
         guard let token = leave.probe else { return }
-        let input = OutcomeReport.probeEnded(token: token, epoch: leave.epoch, .ignored, error: nil)
+        let input = OutcomeReport.probeEnded(self.report(of: leave, process), .ignored, token: token)
         self.submit(WorldTicket(self.newNumber(), due: self.now + 1, input, leave, by: .nobody), process)
     }
 

@@ -36,6 +36,7 @@ import Testing
         "since": { $0.since = $0.since.adding(-1) },
         "epoch": { $0.epoch += 1 },
         "forgottenUntil": { $0.forgottenUntil = $0.since },
+        "clearedAt": { $0.clearedAt = $0.since },
         "probeFailures": {
             $0.state = .halfOpen(successes: 0)
             $0.probeFailures = 3
@@ -133,6 +134,7 @@ import Testing
         case .hold: "hold = 'closed'"
         case .group, .lastError, .holdBy, .holdReason: "\(column.name) = 'else'"
         case .forgottenUntil: "forgotten_until = since"
+        case .clearedAt: "cleared_at = since"
         case .failureCount: "failure_count = 40"
         case .failuresSince: "failures_since = since"
         case .incarnation: "incarnation = incarnation - 1"

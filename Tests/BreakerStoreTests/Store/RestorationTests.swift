@@ -73,7 +73,7 @@ import Testing
     private static func noted(
         _ epoch: Int64, restored: Bool = false, of incarnation: Int64 = 1, seenAt: Int64 = 90, here: Int64 = 500
     ) -> Restoration.Noted {
-        .init(incarnation: incarnation, seenAt: seenAt, epoch: epoch, epochHere: here, isRestored: restored)
+        .init(incarnation: incarnation, seenAt: seenAt, epoch: epoch, epochHere: here, isOpenRestored: restored)
     }
 
     /// A worker that could no longer read the lost file knows that the circuit was open, but not whether it still is.

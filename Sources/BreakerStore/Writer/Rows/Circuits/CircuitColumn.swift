@@ -8,7 +8,8 @@
 enum CircuitColumn: Int32, CaseIterable {
     case id, incarnation, registered
     case group, mode, rules
-    case state, since, epoch, windowGeneration, openUntil, successes, probeFailures, trips, forgottenUntil, lastError
+    case state, since, epoch, windowGeneration, openUntil, successes, probeFailures, trips, forgottenUntil, clearedAt
+    case lastError
     case generationFailed, generationRefused
     case outageSince, outageFailed, outageRefused, tripReason, tripFailed, tripCalls
     case hold, holdSince, holdUntil, holdBy, holdReason
@@ -49,6 +50,7 @@ enum CircuitColumn: Int32, CaseIterable {
         ("probe_failures", .state, { .integer($0.circuit.failuresOfHalfOpen) }),
         ("trips", .state, { .integer(Int64($0.circuit.tripsInARow)) }),
         ("forgotten_until", .state, { SQLValue($0.circuit.forgottenUntil?.microseconds) }),
+        ("cleared_at", .state, { SQLValue($0.circuit.clearedAt?.microseconds) }),
         ("last_error", .failure, { SQLValue($0.circuit.lastError) }),
         ("generation_failed", .state, { SQLValue($0.countsAtGenerationStart?.failed) }),
         ("generation_refused", .state, { SQLValue($0.countsAtGenerationStart?.refused) }),

@@ -4,7 +4,7 @@ enum OutcomeReport: Sendable {
     /// A failed call without an epoch: the in-memory fallback admitted it before this process had read the circuit.
     case failedUnread(Report)
     case succeeded(Report)
-    case probeEnded(token: Int64, epoch: Int64, Verdict, error: String?)
+    case probeEnded(Report, Verdict, token: Int64)
     /// A call that ran without an admission.
     ///
     /// Counts in the epoch that the circuit has at the commit. If a probe is due, this call claims its slot, and counts
@@ -23,8 +23,8 @@ enum OutcomeReport: Sendable {
         case .failed(let report): .failed(retried(report))
         case .failedUnread(let report): .failedUnread(retried(report))
         case .succeeded(let report): .succeeded(retried(report))
+        case .probeEnded(let report, let verdict, let token): .probeEnded(retried(report), verdict, token: token)
         case .recorded(let report, let failed, let token): .recorded(retried(report), failed: failed, token: token)
-        case .probeEnded: self
         }
     }
 
@@ -38,6 +38,15 @@ enum OutcomeReport: Sendable {
         switch self {
         case .failed(let report), .failedUnread(let report): report
         case .succeeded, .probeEnded, .recorded: nil
+        }
+    }
+
+    /// When the call ended.
+    var endedAt: StoreTime {
+        switch self {
+        case .failed(let report), .failedUnread(let report), .succeeded(let report), .probeEnded(let report, _, _),
+            .recorded(let report, _, _):
+            report.at
         }
     }
 }
@@ -69,12 +78,14 @@ extension Circuit {
         switch report {
         case .failed(let failure): return self.callFailed(failure, at: moment, among: kept, isAlive: isAlive)
         case .failedUnread(var failure):
+            guard self.believesOutage(of: failure) else { return .stale }
             failure.epoch = self.epoch
             return self.callFailed(failure, at: moment, among: kept, isAlive: isAlive)
         case .succeeded(let success): return self.callSucceeded(success, at: moment)
-        case .probeEnded(let token, let epoch, let verdict, let error):
-            return self.probeEnded(token: token, epoch: epoch, verdict, error: error, at: moment)
+        case .probeEnded(let report, let verdict, let token):
+            return self.probeEnded(token: token, verdict, report, at: moment)
         case .recorded(var recorded, let failed, let token):
+            guard !failed || self.believesOutage(of: recorded) else { return .stale }
             recorded.epoch = self.epoch
             return self.recorded(
                 recorded, failed: failed, claiming: claim(token), at: moment, among: kept, isAlive: isAlive)
@@ -85,17 +96,12 @@ extension Circuit {
 extension Circuit {
     /// Applies the outcome of a probe.
     mutating func probeEnded(
-        token: Int64,
-        epoch: Int64,
-        _ verdict: Verdict,
-        error: String?,
-        at moment: Moment
+        token: Int64, _ verdict: Verdict, _ report: Report, at moment: Moment
     ) -> ReportAction {
         switch verdict {
-        case .success: self.probeSucceeded(token: token, epoch: epoch, at: moment)
-        case .failure, .outage:
-            self.probeFailed(token: token, epoch: epoch, error: error, outage: verdict.outage, at: moment)
-        case .ignored: self.probeReleased(token: token, epoch: epoch, at: moment)
+        case .success: self.probeSucceeded(token: token, epoch: report.epoch, at: moment)
+        case .failure, .outage: self.probeFailed(token: token, report, at: moment)
+        case .ignored: self.probeReleased(token: token, epoch: report.epoch, at: moment)
         }
     }
 }

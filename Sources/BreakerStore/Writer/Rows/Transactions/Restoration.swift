@@ -80,8 +80,10 @@ enum Restoration {
         var epoch: Int64
         /// The circuit's epoch here just afterwards.
         var epochHere: Int64
-        /// Whether a hold or an open state was restored.
-        var isRestored = false
+        var isHoldRestored = false
+        var isOpenRestored = false
+
+        var isRestored: Bool { self.isHoldRestored || self.isOpenRestored }
     }
 
     enum OfCircuit: Hashable {

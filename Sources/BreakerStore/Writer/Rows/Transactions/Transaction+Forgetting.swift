@@ -56,7 +56,13 @@ extension Transaction {
     func forgetIdle(_ ids: [Int64], since time: StoreTime) throws(BreakerStoreError) {
         for id in ids {
             guard let idle = try self.database.idleCircuit(id, since: time) else { continue }
-            let reason = "unused for longer than forgetIdleAfter\(idle.isClosed ? "" : ", and due")"
+            let addition =
+                switch idle.state {
+                case .closed: ""
+                case .open: ", and due"
+                case .halfOpen: ", and half-open"
+                }
+            let reason = "unused for longer than forgetIdleAfter\(addition)"
             _ = try self.forget(id, name: idle.name, by: nil, reason: reason)
         }
     }
@@ -80,27 +86,34 @@ extension Transaction {
 }
 
 extension Database {
+    // A half-open circuit is idle if its probers have died, or have kept their slots for longer than their leases.
     private static let isIdle = """
-        (state = 'closed' OR state = 'open' AND open_until <= ?2) AND hold IS NULL AND max(since, registered) <= ?2
+        (state = 'closed' OR state = 'open' AND open_until <= ?2 OR state = 'half-open' AND NOT EXISTS
+        (SELECT 1 FROM probe WHERE probe.circuit = circuit.id AND lease_ends > ?2))
+        AND (hold IS NULL OR hold_until <= ?2) AND max(since, registered) <= ?2
         AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.circuit = circuit.id)
         """
     private static let idleCircuit = SQL(
-        composed: "SELECT name, state = 'closed' FROM circuit WHERE id = ?1 AND \(isIdle)")
+        composed: "SELECT name, state FROM circuit WHERE id = ?1 AND \(isIdle)")
     private static let idleCircuits = SQL(
         composed: "SELECT id FROM circuit WHERE id > ?1 AND \(isIdle) ORDER BY id LIMIT ?3")
 
-    /// A circuit's name, and whether it is closed; nil if the circuit is not idle.
-    ///
-    /// An idle circuit that is open is due.
+    fileprivate enum IdleState: String {
+        /// An open circuit that is idle is due.
+        case closed, open
+        case halfOpen = "half-open"
+    }
+
+    /// A circuit's name and state; nil if the circuit is not idle.
     fileprivate func idleCircuit(
         _ id: Int64, since time: StoreTime
-    ) throws(BreakerStoreError) -> (name: String, isClosed: Bool)? {
+    ) throws(BreakerStoreError) -> (name: String, state: IdleState)? {
         try self.first(Self.idleCircuit, .integer(id), .integer(time.microseconds)) {
-            (name: $0.text(0), isClosed: $0.integer(1) == 1)
+            (name: $0.text(0), state: IdleState(rawValue: $0.text(1)) ?? .closed)
         }
     }
 
-    /// The next row ids of idle circuits, which are closed or due, not held, and unused since `time`.
+    /// The next row ids of idle circuits: unused since `time`, not held, and closed, due or half-open without a probe.
     func idleCircuits(
         after row: Int64, since time: StoreTime, atMost count: Int
     ) throws(BreakerStoreError) -> [Int64] {

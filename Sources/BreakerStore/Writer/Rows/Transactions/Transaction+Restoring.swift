@@ -84,7 +84,7 @@ extension Transaction {
         // With `restoreHold` the state stays that another worker restored, and with it the mark that it was restored.
         let isOpenRestored =
             isOpen && decision == .restore
-            || knownBefore.wasOpen && noted?.isRestored == true && decision == .restoreHold
+            || knownBefore.wasOpen && noted?.isOpenRestored == true && decision == .restoreHold
         // Within the same file epochs suffice to tell what is later.
         if !resumes {
             let epochHere = try self.circuit(name)?.epoch ?? row.circuit.epoch
@@ -161,6 +161,7 @@ extension Circuit {
         }
         self.since = lost?.since ?? now
         self.tripsInARow = lost?.tripsInARow ?? 0
+        self.clearedAt = lost?.clearedAt ?? self.clearedAt
         self.trippedSince = lost?.trippedSince
         self.trip = lost?.trip
         if let lost { self.lastError = lost.lastError }
@@ -234,14 +235,14 @@ extension Database {
     ) throws(BreakerStoreError) -> Restoration.Noted? {
         try self.first(
             """
-            SELECT incarnation, epoch, epoch_here, restored_hold OR restored_open, at FROM predecessor
+            SELECT incarnation, epoch, epoch_here, restored_hold, restored_open, at FROM predecessor
             WHERE circuit = ?1 AND incarnation IS NOT NULL
             """, .integer(circuit)
         ) {
             Restoration.Noted(
-                incarnation: $0.integer(0), seenAt: uptime(StoreTime(microseconds: $0.integer(4))),
-                epoch: $0.integer(1), epochHere: $0.integer(2),
-                isRestored: $0.integer(3) != 0)
+                incarnation: $0.integer(0), seenAt: uptime(StoreTime(microseconds: $0.integer(5))),
+                epoch: $0.integer(1), epochHere: $0.integer(2), isHoldRestored: $0.integer(3) != 0,
+                isOpenRestored: $0.integer(4) != 0)
         }
     }
 
