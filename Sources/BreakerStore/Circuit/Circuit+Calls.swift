@@ -6,7 +6,7 @@ struct Moment: Hashable, Sendable {
 
 /// The report of an outcome, with the idempotency key by which it counts once, however often it is applied.
 struct Report: Hashable, Sendable {
-    var worker: Int64
+    var worker: WorkerID
     var sequence: Int64
     /// The epoch in which the call was let through.
     var epoch: Int64
@@ -50,7 +50,7 @@ extension Circuit {
         _ report: Report,
         at moment: Moment,
         among kept: some KnownFailures,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> ReportAction {
         self.endHoldIfOver(at: moment.now)
         if let outage = report.outage, let action = self.outageDeclared(outage, by: report, at: moment) {

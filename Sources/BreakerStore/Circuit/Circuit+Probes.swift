@@ -24,12 +24,12 @@ extension Circuit {
     /// The worker that asks for a slot, and the token of its probe.
     struct Claim: Hashable, Sendable {
         var token: Int64
-        var worker: Int64
+        var worker: WorkerID
         var prober: Prober?
     }
 
     /// The answer to a call at `now`; changes nothing.
-    func answer(at now: StoreTime, isAlive: (Int64) -> Bool) -> Answer {
+    func answer(at now: StoreTime, isAlive: (WorkerID) -> Bool) -> Answer {
         if let hold = self.hold(at: now) {
             switch hold.state {
             case .open: return .refuse(.held, until: hold.until)
@@ -55,7 +55,7 @@ extension Circuit {
     mutating func callArrived(
         at moment: Moment,
         claiming claim: Claim,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> Decision {
         self.endHoldIfOver(at: moment.now)
         switch self.answer(at: moment.now, isAlive: isAlive) {
@@ -121,7 +121,7 @@ extension Circuit {
         claiming claim: Claim,
         at moment: Moment,
         among kept: some KnownFailures,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> ReportAction {
         guard report.epoch == self.epoch else { return .stale }
         switch self.callArrived(at: moment, claiming: claim, isAlive: isAlive) {
@@ -140,12 +140,12 @@ extension Circuit {
     }
 
     /// The probes that hold a slot: their lease is not over, and their workers are alive.
-    func liveProbes(at now: StoreTime, isAlive: (Int64) -> Bool) -> [Probe] {
+    func liveProbes(at now: StoreTime, isAlive: (WorkerID) -> Bool) -> [Probe] {
         self.probes.filter { now < $0.leaseEnds && isAlive($0.worker) }
     }
 
     /// Frees the slots of dead workers, and of probes whose lease is over.
-    mutating func sweepProbes(at now: StoreTime, isAlive: (Int64) -> Bool) {
+    mutating func sweepProbes(at now: StoreTime, isAlive: (WorkerID) -> Bool) {
         for probe in self.probes where probe.leaseEnds <= now {
             self.recordExpiry(of: probe)
         }

@@ -41,7 +41,7 @@ extension Circuit {
         missing: Int = 0,
         at moment: Moment,
         among kept: some KnownFailures,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> ReportAction {
         self.endHoldIfOver(at: moment.now)
         guard epoch == self.epoch, self.hold == nil, case .closed = self.state else { return .stale }

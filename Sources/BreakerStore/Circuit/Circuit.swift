@@ -22,7 +22,7 @@ struct Circuit: Equatable, Sendable {
     /// A failed call, with the key of its report.
     struct Failure: Hashable, Comparable, Sendable {
         var at: StoreTime
-        var worker: Int64
+        var worker: WorkerID
         var sequence: Int64
 
         static func < (left: Failure, right: Failure) -> Bool {
@@ -33,7 +33,7 @@ struct Circuit: Equatable, Sendable {
     /// A slot that a worker has claimed in the half-open state.
     struct Probe: Hashable, Sendable {
         var token: Int64
-        var worker: Int64
+        var worker: WorkerID
         var since: StoreTime
         var leaseEnds: StoreTime
         var prober: Prober?

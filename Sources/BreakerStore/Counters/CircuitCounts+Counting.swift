@@ -112,7 +112,7 @@ extension CircuitCounts {
     /// - Parameter isCurrent: asks the file, without waiting, whether the circuit is still in the epoch that let the
     ///   call through.
     func count(
-        _ call: CountedFailure, of origin: Origin, by worker: Int64, in pair: CellPair, clock: () -> Int64,
+        _ call: CountedFailure, of origin: Origin, by worker: WorkerID, in pair: CellPair, clock: () -> Int64,
         isCurrent: () -> Bool
     ) -> Circuit.WindowCounts {
         let uptime = clock()

@@ -50,10 +50,10 @@ package struct LinkedCircuit: Sendable, Hashable {
 
     /// Identifies a failure: no two failures of any hosts have the same key.
     package struct Key: Sendable, Hashable {
-        package var worker: Int64
+        package var worker: WorkerID
         package var number: Int64
 
-        package init(worker: Int64, number: Int64) {
+        package init(worker: WorkerID, number: Int64) {
             self.worker = worker
             self.number = number
         }

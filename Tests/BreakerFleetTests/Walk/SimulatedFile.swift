@@ -29,7 +29,7 @@ struct SimulatedFile {
     static let recovery: Int64 = 1_000_000
     static let longestRecovery: Int64 = 600_000_000
 
-    let worker: Int64
+    let worker: WorkerID
     /// Whether a success forgets the failures.
     let isConsecutive: Bool
     private(set) var epoch: Int64 = 1
@@ -45,7 +45,7 @@ struct SimulatedFile {
     private var isProbing = false
     private var newest: Int64 = 0
 
-    init(worker: Int64, isConsecutive: Bool) {
+    init(worker: WorkerID, isConsecutive: Bool) {
         self.worker = worker
         self.isConsecutive = isConsecutive
     }
@@ -137,7 +137,7 @@ struct SimulatedFile {
         self.endHold(at: now)
         let floor = self.commands.values.map { $0.lamportTime ?? $0.floor + 1 }.max() ?? 0
         var command = OperatorCommand(
-            kind: .hold, number: self.worker << 32 + self.number(), floor: floor, age: now, by: who)
+            kind: .hold, number: self.worker.rawValue << 32 + self.number(), floor: floor, age: now, by: who)
         switch action {
         case .reset:
             command.kind = .reset

@@ -54,7 +54,8 @@ struct Walk {
         for index in 0..<Int.random(in: 2...4, using: &self.random) {
             self.hosts.append(
                 Host(
-                    name: "h\(index)", file: SimulatedFile(worker: Int64(index + 1), isConsecutive: isConsecutive),
+                    name: "h\(index)",
+                    file: SimulatedFile(worker: WorkerID(Int64(index + 1)), isConsecutive: isConsecutive),
                     offset: Int64.random(in: 0...10_000_000_000, using: &self.random)))
             self.hosts[index].link = self.newLink(index)
         }

@@ -28,7 +28,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
             Circuit.Failure(at: now.adding(-10), worker: 2, sequence: 1),
         ]
         func probe(_ token: Int64, _ lease: Int64) -> Circuit.Probe {
-            Circuit.Probe(token: token, worker: token, since: now.adding(-50), leaseEnds: now.adding(lease))
+            Circuit.Probe(token: token, worker: WorkerID(token), since: now.adding(-50), leaseEnds: now.adding(lease))
         }
         func beneath(_ state: Circuit.State) {
             circuit.state = state
@@ -77,7 +77,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// Worker 9 is dead, all others live.
-    static func isAlive(_ worker: Int64) -> Bool { worker != 9 }
+    static func isAlive(_ worker: WorkerID) -> Bool { worker != 9 }
 
     private func hold(_ state: HoldState, until: Int64?) -> Circuit.Hold {
         Circuit.Hold(

@@ -9,7 +9,7 @@ struct RandomHistory {
     }
     struct Probe {
         var token: Int64
-        var worker: Int64
+        var worker: WorkerID
         var epoch: Int64
     }
 
@@ -21,8 +21,8 @@ struct RandomHistory {
     var now: Int64
     var circuit: TestCircuit
     var model: ReferenceModel
-    private var living: Set<Int64> = [1, 2, 3]
-    private var workers: [Int64] = [1, 2, 3]
+    private var living: Set<WorkerID> = [1, 2, 3]
+    private var workers: [WorkerID] = [1, 2, 3]
     private var calls: [Call] = []
     /// Ended and not yet reported, or reported once already.
     private var ended: [Call] = []
@@ -244,7 +244,7 @@ struct RandomHistory {
             self.living.remove(worker)
             self.say("death of worker \(worker)")
         } else {
-            let worker = self.number()
+            let worker = WorkerID(self.number())
             self.workers.append(worker)
             self.living.insert(worker)
             self.say("worker \(worker)")
@@ -303,7 +303,7 @@ struct RandomHistory {
         return self.nextNumber
     }
 
-    private mutating func report(by worker: Int64, epoch: Int64) -> Report {
+    private mutating func report(by worker: WorkerID, epoch: Int64) -> Report {
         Report(
             worker: worker, sequence: self.number(), epoch: epoch, at: StoreTime(self.now), error: "E",
             outage: self.outage())
@@ -315,7 +315,7 @@ struct RandomHistory {
         return Outage(time: self.random.chance(70) ? Int64(self.random.number(in: -5...150)) : nil)
     }
 
-    var isAlive: (Int64) -> Bool {
+    var isAlive: (WorkerID) -> Bool {
         let living = self.living
         return { living.contains($0) }
     }

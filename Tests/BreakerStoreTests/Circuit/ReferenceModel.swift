@@ -20,12 +20,12 @@ struct ReferenceModel {
     }
     struct Failure {
         var at: Int64
-        var worker: Int64
+        var worker: WorkerID
         var sequence: Int64
     }
     struct Slot {
         var token: Int64
-        var worker: Int64
+        var worker: WorkerID
         var end: Int64
     }
 
@@ -45,7 +45,7 @@ struct ReferenceModel {
     var held: HoldState?
     var heldUntil: Int64?
     /// Who lives; the dead never come back.
-    var living: Set<Int64> = []
+    var living: Set<WorkerID> = []
 
     init(rules: Rules, now: Int64) {
         self.rules = rules
@@ -80,7 +80,7 @@ struct ReferenceModel {
 
     // MARK: - Calls
 
-    mutating func callArrived(_ now: Int64, token: Int64, worker: Int64) -> Leave {
+    mutating func callArrived(_ now: Int64, token: Int64, worker: WorkerID) -> Leave {
         if let leave = self.leave(now) { return leave }
         if self.phase == .open { self.change(to: .halfOpen, now) }
         self.slots.append(Slot(token: token, worker: worker, end: now + self.rules.lease))
@@ -129,7 +129,7 @@ struct ReferenceModel {
         var remembered = Array(newestFirst.prefix(self.threshold))
         let counted = self.counted(
             among: self.remembered.filter { self.isInWindow($0, now) } + reporting.filter { isSame($0) })
-        var seen: [Int64?] = []
+        var seen: [WorkerID?] = []
         for (index, failure) in newestFirst.enumerated() where counted.isEmpty || counted.contains(failure.worker) {
             let reporter = counted.isEmpty ? nil : failure.worker
             if seen.contains(reporter) { continue }
@@ -282,7 +282,7 @@ struct ReferenceModel {
     }
 
     /// The workers that live; all, if there are too few of them in any case.
-    private func counted(among failures: [Failure]) -> Set<Int64> {
+    private func counted(among failures: [Failure]) -> Set<WorkerID> {
         let workers = Set(failures.map(\.worker))
         return workers.count < self.rules.minimumReporters ? workers : workers.intersection(self.living)
     }

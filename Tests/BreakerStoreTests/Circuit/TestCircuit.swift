@@ -52,7 +52,7 @@ struct TestCircuit: Equatable {
         return copy.apply(at: now) { circuit, _ in circuit.failureCount.count }
     }
 
-    func answer(at now: StoreTime, isAlive: (Int64) -> Bool) -> Circuit.Answer {
+    func answer(at now: StoreTime, isAlive: (WorkerID) -> Bool) -> Circuit.Answer {
         self.machine.answer(at: now, isAlive: isAlive)
     }
 
@@ -68,7 +68,7 @@ struct TestCircuit: Equatable {
     // MARK: - Events
 
     mutating func callFailed(
-        _ report: Report, at moment: Moment, isAlive: (Int64) -> Bool = { _ in true }
+        _ report: Report, at moment: Moment, isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> Circuit.ReportAction {
         var report = report
         report.isRetry = true
@@ -80,7 +80,7 @@ struct TestCircuit: Equatable {
     }
 
     mutating func callArrived(
-        at moment: Moment, claiming claim: Circuit.Claim, isAlive: (Int64) -> Bool = { _ in true }
+        at moment: Moment, claiming claim: Circuit.Claim, isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> Circuit.Decision {
         self.apply(at: moment.now) { circuit, _ in circuit.callArrived(at: moment, claiming: claim, isAlive: isAlive) }
     }
@@ -106,7 +106,7 @@ struct TestCircuit: Equatable {
         failed: Bool,
         claiming claim: Circuit.Claim,
         at moment: Moment,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> Circuit.ReportAction {
         var report = report
         report.isRetry = true

@@ -14,7 +14,7 @@ extension CircuitCells {
     ///
     /// - Parameter isLate: whether the end counts in totals alone.
     func count(
-        _ end: CountedFailure, by worker: Int64 = 1, windowGeneration: Int64 = 1, lanes: borrowing Lanes = Lanes(),
+        _ end: CountedFailure, by worker: WorkerID = 1, windowGeneration: Int64 = 1, lanes: borrowing Lanes = Lanes(),
         isLate: Bool = false,
         clock: () -> Int64
     ) {

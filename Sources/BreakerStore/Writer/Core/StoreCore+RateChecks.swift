@@ -57,7 +57,7 @@ extension StoreCore {
         if seats?.board !== cells.board { seats = nil }
         // Read after the sums: each worker that has counted one of these calls registered the circuit before that.
         let lock = self.answers.lockFile
-        let users: Set<Int64>?
+        let users: Set<WorkerID>?
         switch self.otherUsers(of: circuit.name, seats, lock) {
         case .none: return false
         case .workers(let workers): users = workers
@@ -91,7 +91,7 @@ extension StoreCore {
 
     private enum OtherUsers {
         case none
-        case workers(Set<Int64>)
+        case workers(Set<WorkerID>)
         /// The file can't be read now, or too many workers are registered.
         case unknown
     }

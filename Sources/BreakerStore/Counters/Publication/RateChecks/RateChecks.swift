@@ -15,7 +15,7 @@ struct PendingRateCheck: Sendable {
     /// The calls in the windows when the question was asked.
     let calls: Circuit.WindowCounts
     /// Whether another worker lives; asks only the kernel.
-    let isAlive: @Sendable (Int64) -> Bool
+    let isAlive: @Sendable (WorkerID) -> Bool
     var check: RateCheck
 
     /// The failures counted when the question was asked, among the successes of that time and all that were published

@@ -53,7 +53,7 @@ extension CircuitSnapshot {
             tripsInARow: circuit.tripsInARow,
             probes: circuit.liveProbes(at: now, isAlive: moment.isAlive).map {
                 CircuitSnapshot.Probe(
-                    worker: $0.worker, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
+                    worker: $0.worker.rawValue, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
                     leaseEnds: date($0.leaseEnds))
             },
             hold: circuit.hold(at: now).map { CircuitSnapshot.Hold($0, date) },

@@ -37,7 +37,7 @@ extension Transaction {
         guard let id else { return }
         try self.database.foldCounters(of: self.worker.id, circuit: id)
         try self.database.run(
-            "DELETE FROM registration WHERE worker = ?1 AND circuit = ?2", .integer(self.worker.id), .integer(id))
+            "DELETE FROM registration WHERE worker = ?1 AND circuit = ?2", SQLValue(self.worker.id), .integer(id))
         try self.database.run(
             // A later version's row may not pass the checks of this version's table.
             "UPDATE OR IGNORE circuit SET registered = max(registered, ?2) WHERE id = ?1",

@@ -24,13 +24,13 @@ final class Transaction {
     private let storeClock: StoreClock
     private let eventsKept: Int
     private let random: RandomSource
-    private let isLocked: (Int64) -> Bool
+    private let isLocked: (WorkerID) -> Bool
     /// The row of the clock, as this transaction has read or changed it.
     private(set) var clock: ClockRow
     private var circuits: [CircuitName: LoadedCircuit] = [:]
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
-    private var liveness: [Int64: Bool] = [:]
+    private var liveness: [WorkerID: Bool] = [:]
 
     /// The board, whose totals are recorded when a window generation ends.
     private lazy var board = BoardView(of: self.file, incarnation: self.clock.incarnation, self.storeClock)
@@ -44,7 +44,7 @@ final class Transaction {
         known: ClockRow?,
         eventsKept: Int,
         random: RandomSource,
-        isLocked: @escaping (Int64) -> Bool
+        isLocked: @escaping (WorkerID) -> Bool
     ) throws(BreakerStoreError) {
         self.database = database
         self.file = file
@@ -92,7 +92,7 @@ final class Transaction {
     var path: String { self.database.connection.path }
 
     /// Whether a worker is alive; asks the kernel once about each worker.
-    func isAlive(_ worker: Int64) -> Bool {
+    func isAlive(_ worker: WorkerID) -> Bool {
         if worker == self.worker.id { return true }
         if let known = self.liveness[worker] { return known }
         let isAlive = self.isLocked(worker)
@@ -198,7 +198,7 @@ final class Transaction {
             """,
             SQLValue(name), .text(transition.kind.rawValue), .integer(self.now.microseconds),
             SQLValue(transition.from), SQLValue(transition.to), SQLValue(transition.reason),
-            .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`),
+            SQLValue(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`),
             SQLValue(transition.subject), SQLValue(ended?.failed), SQLValue(ended?.refused)
         )
         if let name {
