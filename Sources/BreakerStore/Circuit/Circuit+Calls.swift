@@ -9,7 +9,7 @@ struct Report: Hashable, Sendable {
     var worker: WorkerID
     var sequence: Int64
     /// The epoch in which the call was let through.
-    var epoch: Int64
+    var epoch: Epoch
     /// When the call ended.
     var at: StoreTime
     var error: String?

@@ -14,10 +14,10 @@ extension Circuit {
 
     /// The decision about a call, which may have claimed a probe's slot.
     enum Decision: Hashable, Sendable {
-        case proceed(epoch: Int64)
+        case proceed(epoch: Epoch)
         case uncounted
         case observe
-        case probe(token: Int64, epoch: Int64)
+        case probe(token: Int64, epoch: Epoch)
         case refuse(RefusalCause, until: StoreTime?)
     }
 
@@ -81,7 +81,7 @@ extension Circuit {
         return .probe(token: claim.token, epoch: self.epoch)
     }
 
-    mutating func probeSucceeded(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
+    mutating func probeSucceeded(token: Int64, epoch: Epoch, at moment: Moment) -> ReportAction {
         guard let earlier = self.endProbe(token: token, epoch: epoch, at: moment.now) else { return .stale }
         let successes = Int(clamping: Int64(earlier).addingSaturating(1))
         guard successes >= self.rules.probes.successesToClose else {
@@ -96,7 +96,7 @@ extension Circuit {
 
     mutating func probeFailed(
         token: Int64,
-        epoch: Int64,
+        epoch: Epoch,
         error: String?,
         outage: Outage? = nil,
         at moment: Moment
@@ -110,7 +110,7 @@ extension Circuit {
     }
 
     /// Frees the slot of a probe without a verdict: it was ignored, cancelled or discarded.
-    mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
+    mutating func probeReleased(token: Int64, epoch: Epoch, at moment: Moment) -> ReportAction {
         self.endProbe(token: token, epoch: epoch, at: moment.now) == nil ? .stale : .unchanged
     }
 
@@ -155,7 +155,7 @@ extension Circuit {
     /// Frees the probe's slot; returns how many probes have succeeded so far, or nil if the report is late.
     ///
     /// A report after the lease is stale, whether or not another probe has taken the slot.
-    private mutating func endProbe(token: Int64, epoch: Int64, at now: StoreTime) -> Int? {
+    private mutating func endProbe(token: Int64, epoch: Epoch, at now: StoreTime) -> Int? {
         guard epoch == self.epoch, let index = self.probes.firstIndex(where: { $0.token == token }) else { return nil }
         let probe = self.probes.remove(at: index)
         guard now < probe.leaseEnds else {

@@ -36,7 +36,7 @@ extension Circuit {
     ///   - kept: the newest failed, or slow, call of each worker.
     mutating func reachedRate(
         by counted: WindowCounts,
-        epoch: Int64,
+        epoch: Epoch,
         error: String?,
         missing: Int = 0,
         at moment: Moment,

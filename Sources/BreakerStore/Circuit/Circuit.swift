@@ -66,7 +66,7 @@ struct Circuit: Equatable, Sendable {
     var state: State
     var since: StoreTime
     /// Rises with each change of state, hold or reset; an outcome from another epoch is late.
-    var epoch: Int64
+    var epoch: Epoch
     /// Rises by one with each new epoch.
     var windowGeneration: Int64 = 1
     /// How many failures count at the time of the event; the owner of the failures sets this before each event.
@@ -92,7 +92,7 @@ struct Circuit: Equatable, Sendable {
         rules: Rules,
         state: State,
         since: StoreTime,
-        epoch: Int64,
+        epoch: Epoch,
         forgottenUntil: StoreTime? = nil,
         tripsInARow: Int = 0,
         probes: [Probe] = [],
@@ -113,8 +113,8 @@ struct Circuit: Equatable, Sendable {
     /// Creates a closed circuit.
     ///
     /// `epochFloor` is above each epoch of any forgotten circuit, so that no late outcome counts for the new one.
-    init(rules: Rules, at now: StoreTime, epochFloor: Int64 = 0) {
-        self.init(rules: rules, state: .closed, since: now, epoch: max(now.microseconds, epochFloor))
+    init(rules: Rules, at now: StoreTime, epochFloor: Epoch = 0) {
+        self.init(rules: rules, state: .closed, since: now, epoch: max(Epoch(at: now), epochFloor))
     }
 
     /// The hold that is in force at `now`.
@@ -172,7 +172,7 @@ struct Circuit: Equatable, Sendable {
             self.trip = nil
         }
         self.since = now
-        self.epoch = max(self.epoch.addingSaturating(1), now.microseconds)
+        self.epoch = self.epoch.next(at: now)
         self.windowGeneration = self.windowGeneration.addingSaturating(1)
         self.probes.removeAll()
         self.probeFailures = 0

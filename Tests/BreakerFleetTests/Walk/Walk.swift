@@ -16,7 +16,7 @@ struct Walk {
         var isNew = true
         /// How far the host's clock is from the walk's.
         let offset: Int64
-        var probe: (epoch: Int64, ends: Int64)?
+        var probe: (epoch: Epoch, ends: Int64)?
         var seen: Int64 = 0
         /// How often the file was opened for a generation.
         var openings: [Int64: Int] = [:]
@@ -222,7 +222,7 @@ struct Walk {
         self.hosts[index].link = link
     }
 
-    mutating func obey(_ order: LinkOrder, _ index: Int, _ seen: LinkedCircuit, by: String) -> Int64? {
+    mutating func obey(_ order: LinkOrder, _ index: Int, _ seen: LinkedCircuit, by: String) -> Epoch? {
         let file = self.hosts[index].file
         let isStale = !self.isSettling && !self.hosts[index].hasMetSomebody && self.random.chance(0.05)
         if isStale { self.hosts[index].hasMetSomebody = true }

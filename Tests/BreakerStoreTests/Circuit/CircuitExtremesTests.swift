@@ -66,7 +66,7 @@ import Testing
                     rules: .forTests(),
                     state: state,
                     since: time,
-                    epoch: stamp,
+                    epoch: Epoch(stamp),
                     failures: [Circuit.Failure(at: time, worker: WorkerID(stamp), sequence: stamp)],
                     forgottenUntil: time,
                     tripsInARow: Int(stamp),

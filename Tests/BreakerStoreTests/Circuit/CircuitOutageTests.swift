@@ -5,7 +5,7 @@ import Testing
 /// What the machine makes of a service's word that it is down.
 @Suite struct CircuitOutageTests {
     private func report(
-        _ outage: Outage, by worker: WorkerID = 1, endedAt ended: Int64 = 100, epoch: Int64 = 0
+        _ outage: Outage, by worker: WorkerID = 1, endedAt ended: Int64 = 100, epoch: Epoch = 0
     ) -> Report {
         Report(
             worker: worker, sequence: 7, epoch: epoch, at: StoreTime(ended), error: "E", outage: outage)

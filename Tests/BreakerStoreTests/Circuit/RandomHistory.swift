@@ -10,7 +10,7 @@ struct RandomHistory {
     struct Probe {
         var token: Int64
         var worker: WorkerID
-        var epoch: Int64
+        var epoch: Epoch
     }
 
     final class Log {
@@ -184,7 +184,7 @@ struct RandomHistory {
     private mutating func endAProbe() throws {
         // The dead report no more.
         guard var probe = self.random.pick(Array(self.probes.suffix(4))), self.isAlive(probe.worker) else { return }
-        if self.random.chance(3) { probe.epoch += 1 }
+        if self.random.chance(3) { probe.epoch = probe.epoch.adding(1) }
         let action: Circuit.ReportAction
         let verdict: ReferenceModel.Verdict
         switch self.random.number(in: 0...5) {
@@ -210,7 +210,7 @@ struct RandomHistory {
         let failed = self.random.chance(60)
         let token = self.number()
         var report = self.report(by: worker, epoch: self.circuit.epoch)
-        if self.random.chance(10) { report.epoch -= 1 }
+        if self.random.chance(10) { report.epoch = report.epoch.adding(-1) }
         let action = self.circuit.recorded(
             report, failed: failed, claiming: Circuit.Claim(token: token, worker: worker), at: self.moment(),
             isAlive: self.isAlive)
@@ -303,7 +303,7 @@ struct RandomHistory {
         return self.nextNumber
     }
 
-    private mutating func report(by worker: WorkerID, epoch: Int64) -> Report {
+    private mutating func report(by worker: WorkerID, epoch: Epoch) -> Report {
         Report(
             worker: worker, sequence: self.number(), epoch: epoch, at: StoreTime(self.now), error: "E",
             outage: self.outage())

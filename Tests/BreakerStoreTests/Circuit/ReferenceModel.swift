@@ -13,9 +13,9 @@ struct ReferenceModel {
         case closed
     }
     enum Leave: Equatable {
-        case counted(epoch: Int64)
+        case counted(epoch: Epoch)
         case uncounted
-        case probe(epoch: Int64)
+        case probe(epoch: Epoch)
         case refused(RefusalCause, until: Int64?)
     }
     struct Failure {
@@ -36,7 +36,7 @@ struct ReferenceModel {
     var successes = 0
     var probeFailures = 0
     var trips = 0
-    var epoch: Int64
+    var epoch: Epoch
     var allFailures: [Failure] = []
     /// Those that were left when the last failure had been taken in.
     var remembered: [Failure] = []
@@ -49,7 +49,7 @@ struct ReferenceModel {
 
     init(rules: Rules, now: Int64) {
         self.rules = rules
-        self.epoch = now
+        self.epoch = Epoch(now)
     }
 
     // MARK: - What can be asked
@@ -88,7 +88,7 @@ struct ReferenceModel {
     }
 
     mutating func callFailed(
-        _ failure: Failure, epoch: Int64, outage: Outage? = nil, _ now: Int64
+        _ failure: Failure, epoch: Epoch, outage: Outage? = nil, _ now: Int64
     ) -> Verdict {
         var failure = failure
         if failure.at > now { failure.at = now }
@@ -140,7 +140,7 @@ struct ReferenceModel {
         return .nothing
     }
 
-    mutating func callSucceeded(_ ended: Int64, epoch: Int64, _ now: Int64) -> Verdict {
+    mutating func callSucceeded(_ ended: Int64, epoch: Epoch, _ now: Int64) -> Verdict {
         guard epoch == self.epoch, self.held == nil, self.phase == .closed, self.isConsecutive else { return .nothing }
         let ended = min(ended, now)
         guard self.remembered.contains(where: { $0.at <= ended }) else { return .nothing }
@@ -152,7 +152,7 @@ struct ReferenceModel {
 
     // MARK: - Probes
 
-    mutating func probeSucceeded(token: Int64, epoch: Int64, _ now: Int64) -> Verdict {
+    mutating func probeSucceeded(token: Int64, epoch: Epoch, _ now: Int64) -> Verdict {
         guard self.takeSlot(token, epoch) else { return .nothing }
         self.successes += 1
         guard self.successes >= self.rules.probes.successesToClose else { return .nothing }
@@ -162,7 +162,7 @@ struct ReferenceModel {
         return .closed
     }
 
-    mutating func probeFailed(token: Int64, epoch: Int64, outage: Outage? = nil, _ now: Int64) -> Verdict {
+    mutating func probeFailed(token: Int64, epoch: Epoch, outage: Outage? = nil, _ now: Int64) -> Verdict {
         guard self.takeSlot(token, epoch) else { return .nothing }
         self.probeFailures += 1
         if outage == nil, self.probeFailures <= self.failuresAllowed { return .nothing }
@@ -170,7 +170,7 @@ struct ReferenceModel {
         return .reopened
     }
 
-    mutating func probeReleased(token: Int64, epoch: Int64) {
+    mutating func probeReleased(token: Int64, epoch: Epoch) {
         _ = self.takeSlot(token, epoch)
     }
 
@@ -258,7 +258,7 @@ struct ReferenceModel {
 
     private mutating func change(to phase: Phase, _ now: Int64) {
         self.phase = phase
-        self.epoch = max(self.epoch + 1, now)
+        self.epoch = max(self.epoch.adding(1), Epoch(now))
         self.slots = []
         self.successes = 0
         self.probeFailures = 0
@@ -271,7 +271,7 @@ struct ReferenceModel {
         self.trips = 0
     }
 
-    private mutating func takeSlot(_ token: Int64, _ epoch: Int64) -> Bool {
+    private mutating func takeSlot(_ token: Int64, _ epoch: Epoch) -> Bool {
         guard epoch == self.epoch, self.slots.contains(where: { $0.token == token }) else { return false }
         self.slots = self.slots.filter { $0.token != token }
         return true

@@ -11,7 +11,7 @@ struct TestCircuit: Equatable {
         rules: Rules,
         state: Circuit.State,
         since: StoreTime,
-        epoch: Int64,
+        epoch: Epoch,
         failures: [Circuit.Failure] = [],
         forgottenUntil: StoreTime? = nil,
         tripsInARow: Int = 0,
@@ -25,7 +25,7 @@ struct TestCircuit: Equatable {
         self.failures = failures
     }
 
-    init(rules: Rules, at now: StoreTime, epochFloor: Int64 = 0) {
+    init(rules: Rules, at now: StoreTime, epochFloor: Epoch = 0) {
         self.machine = Circuit(rules: rules, at: now, epochFloor: epochFloor)
         self.failures = []
     }
@@ -85,19 +85,19 @@ struct TestCircuit: Equatable {
         self.apply(at: moment.now) { circuit, _ in circuit.callArrived(at: moment, claiming: claim, isAlive: isAlive) }
     }
 
-    mutating func probeSucceeded(token: Int64, epoch: Int64, at moment: Moment) -> Circuit.ReportAction {
+    mutating func probeSucceeded(token: Int64, epoch: Epoch, at moment: Moment) -> Circuit.ReportAction {
         self.apply(at: moment.now) { circuit, _ in circuit.probeSucceeded(token: token, epoch: epoch, at: moment) }
     }
 
     mutating func probeFailed(
-        token: Int64, epoch: Int64, error: String?, outage: Outage? = nil, at moment: Moment
+        token: Int64, epoch: Epoch, error: String?, outage: Outage? = nil, at moment: Moment
     ) -> Circuit.ReportAction {
         self.apply(at: moment.now) { circuit, _ in
             circuit.probeFailed(token: token, epoch: epoch, error: error, outage: outage, at: moment)
         }
     }
 
-    mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> Circuit.ReportAction {
+    mutating func probeReleased(token: Int64, epoch: Epoch, at moment: Moment) -> Circuit.ReportAction {
         self.apply(at: moment.now) { circuit, _ in circuit.probeReleased(token: token, epoch: epoch, at: moment) }
     }
 

@@ -41,7 +41,7 @@ extension CircuitCounts {
     /// The circuit of this incarnation is there, and closed.
     @discardableResult
     func update(
-        incarnation: Int64?, _ rules: Rules, epoch: Int64, windowGeneration: Int64 = 1,
+        incarnation: Int64?, _ rules: Rules, epoch: Epoch, windowGeneration: Int64 = 1,
         if isCurrent: () -> Bool = { true }
     ) -> Bool {
         self.update(

@@ -53,7 +53,7 @@ struct World {
 
     /// Leave to make a call.
     struct Leave {
-        var epoch: Int64 = 0
+        var epoch: Epoch = 0
         var probe: Int64?
         /// The end of the probe's lease.
         var ends = Int.max

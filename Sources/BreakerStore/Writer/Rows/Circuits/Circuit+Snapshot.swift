@@ -46,7 +46,7 @@ extension CircuitSnapshot {
             config: CircuitBreaker.Config(name: stored.name, group: row.group, rules: circuit.rules),
             state: circuit.state(at: now, date),
             since: date(circuit.hold(at: now)?.since ?? circuit.since),
-            epoch: circuit.epoch,
+            epoch: circuit.epoch.rawValue,
             beneath: circuit.hold(at: now) == nil ? nil : withoutHold.state(at: now, date),
             failures: failures,
             failureCount: failures.count,

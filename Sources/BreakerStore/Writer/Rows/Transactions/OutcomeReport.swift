@@ -4,7 +4,7 @@ enum OutcomeReport: Sendable {
     /// A failed call without an epoch: the in-memory fallback admitted it before this process had read the circuit.
     case failedUnread(Report)
     case succeeded(Report)
-    case probeEnded(token: Int64, epoch: Int64, Verdict, error: String?)
+    case probeEnded(token: Int64, epoch: Epoch, Verdict, error: String?)
     /// A call that ran without an admission.
     ///
     /// Counts in the epoch that the circuit has at the commit. If a probe is due, this call claims its slot, and counts
@@ -86,7 +86,7 @@ extension Circuit {
     /// Applies the outcome of a probe.
     mutating func probeEnded(
         token: Int64,
-        epoch: Int64,
+        epoch: Epoch,
         _ verdict: Verdict,
         error: String?,
         at moment: Moment

@@ -18,7 +18,7 @@ extension Transaction {
         by operator: String?,
         reason: String?
     ) throws(BreakerStoreError) -> Bool {
-        let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.integer(0) }
+        let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.epoch(0) }
         guard let stored else { return false }
         // nil if the row can't be read, which may be why the caller forgets the circuit.
         let circuit = try? self.circuit(name)
@@ -26,7 +26,7 @@ extension Transaction {
         self.unload(name)
         try self.database.deleteCircuit(id)
         // A new circuit of this name starts at a higher epoch, so late results for the old circuit change nothing.
-        try self.raiseEpochFloor(to: epoch.addingSaturating(1))
+        try self.raiseEpochFloor(to: epoch.adding(1))
         try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: `operator`)
         return true
     }

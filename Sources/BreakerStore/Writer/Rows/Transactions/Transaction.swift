@@ -65,7 +65,7 @@ final class Transaction {
     }
 
     /// A new circuit starts at this epoch or above, so that it never has an epoch of a forgotten circuit.
-    var epochFloor: Int64 { self.clock.epochFloor }
+    var epochFloor: Epoch { self.clock.epochFloor }
 
     /// The file's incarnation.
     var incarnation: Int64 { self.clock.incarnation }
@@ -74,10 +74,10 @@ final class Transaction {
 
     func time(of uptime: Int64) -> StoreTime { self.storeClock.time(of: uptime) }
 
-    func raiseEpochFloor(to epoch: Int64) throws(BreakerStoreError) {
+    func raiseEpochFloor(to epoch: Epoch) throws(BreakerStoreError) {
         guard epoch > self.clock.epochFloor else { return }
         self.clock.epochFloor = epoch
-        try self.database.run("UPDATE clock SET epoch_floor = ?1 WHERE id = 1", .integer(epoch))
+        try self.database.run("UPDATE clock SET epoch_floor = ?1 WHERE id = 1", SQLValue(epoch))
     }
 
     /// A circuit's incarnation: a random number that no other circuit has.
