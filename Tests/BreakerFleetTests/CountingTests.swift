@@ -10,7 +10,7 @@ import Testing
     private static let minute: Int64 = 60_000_000
 
     /// Failures of a circuit `x` with numbers of their own.
-    private func failures(_ numbers: ClosedRange<Int64>, worker: Int64 = 1, age: Int64 = 0) -> [Registers.Failure] {
+    private func failures(_ numbers: ClosedRange<Int64>, worker: WorkerID = 1, age: Int64 = 0) -> [Registers.Failure] {
         numbers.map { .init(circuit: "x", failure: .init(key: .init(worker: worker, number: $0), age: age)) }
     }
 
@@ -115,7 +115,7 @@ import Testing
         for round in Int64(1)...100 {
             let threads = Threads { number in
                 let registers = both[number].registers
-                try registers.push(new: self.failures(round...round, worker: Int64(number)))
+                try registers.push(new: self.failures(round...round, worker: WorkerID(Int64(number))))
                 return try self.count(registers)?.failures == 2 * round
             }
             #expect(try await threads.run(2) >= 1)

@@ -5,7 +5,7 @@ extension CircuitLink {
     /// Applies the outcome of an order.
     ///
     /// - Parameter epoch: the file's epoch after the order; nil if the file had changed before it.
-    mutating func done(_ order: LinkOrder, epoch: Int64?, at now: Int64) {
+    mutating func done(_ order: LinkOrder, epoch: Epoch?, at now: Int64) {
         guard let epoch else { return }
         let isNew = self.published?.generation != self.register?.generation
         switch order {
@@ -58,7 +58,7 @@ extension CircuitLink {
         case (.elect, .accepted):
             self.setOwnLease(from: now)
             // A half-open circuit probes already: its next change of state is the verdict of that probe.
-            self.probing = Probing(since: now, epoch: file.state == .halfOpen ? .min : nil)
+            self.probing = Probing(since: now, epoch: file.state == .halfOpen ? Epoch(.min) : nil)
         case (.renew, .accepted):
             self.setOwnLease(from: now)
         case (.yield, _):

@@ -38,7 +38,7 @@ struct CircuitLink: Sendable, Hashable {
     struct Published: Sendable, Hashable {
         var generation: Int64
         /// The file's epoch when it obeyed; nil if a probe of this host had closed the circuit already.
-        var epoch: Int64?
+        var epoch: Epoch?
         var state: Register.State
     }
 
@@ -46,7 +46,7 @@ struct CircuitLink: Sendable, Hashable {
     struct Probing: Sendable, Hashable {
         var since: Int64
         /// The file's epoch when it began to admit probes; nil before that.
-        var epoch: Int64?
+        var epoch: Epoch?
         /// Since when the file has been half-open without a running probe.
         var idleSince: Int64?
     }

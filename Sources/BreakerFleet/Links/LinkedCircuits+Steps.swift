@@ -15,7 +15,7 @@ extension LinkedCircuits {
             else { return }
             switch step {
             case .order(let order, let who, let reason):
-                let epoch: Int64?
+                let epoch: Epoch?
                 do throws(BreakerStoreError) {
                     epoch = try self.store.obey(order, on: name, ifEpoch: file.epoch, by: who, reason: reason)
                 } catch {

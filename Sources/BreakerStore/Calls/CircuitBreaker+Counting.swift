@@ -69,7 +69,7 @@ extension CircuitBreaker {
 
     /// Trips the in-memory fallback, because its calls have reached the rate, or the trip could not be committed.
     func tripFallback(_ reached: Circuit.ReachedRate, _ pending: PendingOutcome) {
-        let epoch: Int64? = if case .inMemory(let epoch) = pending.failure?.counting { epoch } else { nil }
+        let epoch: Epoch? = if case .inMemory(let epoch) = pending.failure?.counting { epoch } else { nil }
         self.circuit.reachedRateInMemory(
             by: Circuit.WindowCounts(reached), error: self.text(of: pending.outcome), at: self.core.clock.now,
             offset: self.core.clock.offset, epoch: epoch)

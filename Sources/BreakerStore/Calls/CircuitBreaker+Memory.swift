@@ -5,7 +5,10 @@ extension CircuitBreaker {
         let token = self.core.newToken()
         let now = self.core.clock.now
         let (decision, lastError) = self.inMemory(at: now) { circuit, moment, _ in
-            (circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0)), circuit.lastError)
+            (
+                circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: .fallback)),
+                circuit.lastError
+            )
         }
         if case .proceed(let epoch) = decision { self.circuit.counts.setFallback(inEpoch: epoch) }
         return Call.Input(decision, inMemory: true, lastError: lastError, uptime: self.core.clock.uptime)
@@ -55,7 +58,7 @@ extension CircuitBreaker {
     private func apply(_ report: OutcomeReport, at now: StoreTime) {
         self.inMemory(at: now) { circuit, moment, failures in
             _ = circuit.apply(
-                report, at: moment, among: failures, claiming: { Circuit.Claim(token: $0, worker: 0) })
+                report, at: moment, among: failures, claiming: { Circuit.Claim(token: $0, worker: .fallback) })
         }
     }
 

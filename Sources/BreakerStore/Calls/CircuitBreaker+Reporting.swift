@@ -47,7 +47,7 @@ extension CircuitBreaker {
         }
     }
 
-    func newReport(_ epoch: Int64, _ outcome: Outcome) -> Report {
+    func newReport(_ epoch: Epoch, _ outcome: Outcome) -> Report {
         let key = self.core.keys.next()
         return Report(
             worker: key.worker,

@@ -75,7 +75,7 @@ extension CircuitBreaker {
     }
 
     /// Whether the circuit is still in the epoch in which a call was let through, as far as a read shows.
-    func refreshAndCheckEpoch(_ epoch: Int64) -> Bool {
+    func refreshAndCheckEpoch(_ epoch: Epoch) -> Bool {
         guard let decision = self.validDecision ?? self.readDecision() else { return self.mayUseFile }
         return decision.epoch == epoch
     }

@@ -6,10 +6,10 @@ struct Moment: Hashable, Sendable {
 
 /// The report of an outcome, with the idempotency key by which it counts once, however often it is applied.
 struct Report: Hashable, Sendable {
-    var worker: Int64
+    var worker: WorkerID
     var sequence: Int64
     /// The epoch in which the call was let through.
-    var epoch: Int64
+    var epoch: Epoch
     /// When the call ended.
     var at: StoreTime
     var error: String?
@@ -20,7 +20,7 @@ struct Report: Hashable, Sendable {
     /// How many files of the store were lost before the call ended: in a later file the epoch means nothing.
     var lostFiles: Int64 = 0
 
-    func inEpoch(_ epoch: Int64) -> Report {
+    func inEpoch(_ epoch: Epoch) -> Report {
         var report = self
         report.epoch = epoch
         return report
@@ -56,7 +56,7 @@ extension Circuit {
         _ report: Report,
         at moment: Moment,
         among kept: some KnownFailures,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> ReportAction {
         self.endHoldIfOver(at: moment.now)
         if let outage = report.outage, let action = self.outageDeclared(outage, by: report, at: moment) {

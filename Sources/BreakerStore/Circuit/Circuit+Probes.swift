@@ -14,22 +14,22 @@ extension Circuit {
 
     /// The decision about a call, which may have claimed a probe's slot.
     enum Decision: Hashable, Sendable {
-        case proceed(epoch: Int64)
+        case proceed(epoch: Epoch)
         case uncounted
         case observe
-        case probe(token: Int64, epoch: Int64)
+        case probe(token: Int64, epoch: Epoch)
         case refuse(RefusalCause, until: StoreTime?)
     }
 
     /// The worker that asks for a slot, and the token of its probe.
     struct Claim: Hashable, Sendable {
         var token: Int64
-        var worker: Int64
+        var worker: WorkerID
         var prober: Prober?
     }
 
     /// The answer to a call at `now`; changes nothing.
-    func answer(at now: StoreTime, isAlive: (Int64) -> Bool) -> Answer {
+    func answer(at now: StoreTime, isAlive: (WorkerID) -> Bool) -> Answer {
         if let hold = self.hold(at: now) {
             switch hold.state {
             case .open: return .refuse(.held, until: hold.until)
@@ -55,7 +55,7 @@ extension Circuit {
     mutating func callArrived(
         at moment: Moment,
         claiming claim: Claim,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> Decision {
         self.endHoldIfOver(at: moment.now)
         switch self.answer(at: moment.now, isAlive: isAlive) {
@@ -81,7 +81,7 @@ extension Circuit {
         return .probe(token: claim.token, epoch: self.epoch)
     }
 
-    mutating func probeSucceeded(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
+    mutating func probeSucceeded(token: Int64, epoch: Epoch, at moment: Moment) -> ReportAction {
         guard let earlier = self.endProbe(token: token, epoch: epoch, at: moment.now) else { return .stale }
         let successes = Int(clamping: Int64(earlier).addingSaturating(1))
         guard successes >= self.rules.probes.successesToClose else {
@@ -108,7 +108,7 @@ extension Circuit {
     }
 
     /// Frees the slot of a probe without a verdict: it was ignored, cancelled or discarded.
-    mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
+    mutating func probeReleased(token: Int64, epoch: Epoch, at moment: Moment) -> ReportAction {
         self.endProbe(token: token, epoch: epoch, at: moment.now) == nil ? .stale : .unchanged
     }
 
@@ -119,7 +119,7 @@ extension Circuit {
         claiming claim: Claim,
         at moment: Moment,
         among kept: some KnownFailures,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> ReportAction {
         guard report.epoch == self.epoch else { return .stale }
         switch self.callArrived(at: moment, claiming: claim, isAlive: isAlive) {
@@ -138,12 +138,12 @@ extension Circuit {
     }
 
     /// The probes that hold a slot: their lease is not over, and their workers are alive.
-    func liveProbes(at now: StoreTime, isAlive: (Int64) -> Bool) -> [Probe] {
+    func liveProbes(at now: StoreTime, isAlive: (WorkerID) -> Bool) -> [Probe] {
         self.probes.filter { now < $0.leaseEnds && isAlive($0.worker) }
     }
 
     /// Frees the slots of dead workers, and of probes whose lease is over.
-    mutating func sweepProbes(at now: StoreTime, isAlive: (Int64) -> Bool) {
+    mutating func sweepProbes(at now: StoreTime, isAlive: (WorkerID) -> Bool) {
         for probe in self.probes where probe.leaseEnds <= now {
             self.recordExpiry(of: probe)
         }
@@ -153,7 +153,7 @@ extension Circuit {
     /// Frees the probe's slot; returns how many probes have succeeded so far, or nil if the report is late.
     ///
     /// A report after the lease is stale, whether or not another probe has taken the slot.
-    private mutating func endProbe(token: Int64, epoch: Int64, at now: StoreTime) -> Int? {
+    private mutating func endProbe(token: Int64, epoch: Epoch, at now: StoreTime) -> Int? {
         guard epoch == self.epoch, let index = self.probes.firstIndex(where: { $0.token == token }) else { return nil }
         let probe = self.probes.remove(at: index)
         guard now < probe.leaseEnds else {

@@ -36,12 +36,12 @@ extension Circuit {
     ///   - kept: the newest failed, or slow, call of each worker.
     mutating func reachedRate(
         by counted: WindowCounts,
-        epoch: Int64,
+        epoch: Epoch,
         error: String?,
         missing: Int = 0,
         at moment: Moment,
         among kept: some KnownFailures,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> ReportAction {
         self.endHoldIfOver(at: moment.now)
         guard epoch == self.epoch, self.hold == nil, case .closed = self.state else { return .stale }

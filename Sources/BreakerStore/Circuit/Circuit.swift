@@ -22,7 +22,7 @@ struct Circuit: Equatable, Sendable {
     /// A failed call, with the key of its report.
     struct Failure: Hashable, Comparable, Sendable {
         var at: StoreTime
-        var worker: Int64
+        var worker: WorkerID
         var sequence: Int64
 
         static func < (left: Failure, right: Failure) -> Bool {
@@ -33,7 +33,7 @@ struct Circuit: Equatable, Sendable {
     /// A slot that a worker has claimed in the half-open state.
     struct Probe: Hashable, Sendable {
         var token: Int64
-        var worker: Int64
+        var worker: WorkerID
         var since: StoreTime
         var leaseEnds: StoreTime
         var prober: Prober?
@@ -66,7 +66,7 @@ struct Circuit: Equatable, Sendable {
     var state: State
     var since: StoreTime
     /// Rises with each change of state, hold or reset; an outcome from another epoch is late.
-    var epoch: Int64
+    var epoch: Epoch
     /// Rises by one with each new epoch.
     var windowGeneration: Int64 = 1
     /// How many failures count at the time of the event; the owner of the failures sets this before each event.
@@ -97,7 +97,7 @@ struct Circuit: Equatable, Sendable {
         rules: Rules,
         state: State,
         since: StoreTime,
-        epoch: Int64,
+        epoch: Epoch,
         forgottenUntil: StoreTime? = nil,
         tripsInARow: Int = 0,
         probes: [Probe] = [],
@@ -118,8 +118,8 @@ struct Circuit: Equatable, Sendable {
     /// Creates a closed circuit.
     ///
     /// `epochFloor` is above each epoch of any forgotten circuit, so that no late outcome counts for the new one.
-    init(rules: Rules, at now: StoreTime, epochFloor: Int64 = 0) {
-        self.init(rules: rules, state: .closed, since: now, epoch: max(now.microseconds, epochFloor))
+    init(rules: Rules, at now: StoreTime, epochFloor: Epoch = 0) {
+        self.init(rules: rules, state: .closed, since: now, epoch: max(Epoch(at: now), epochFloor))
     }
 
     /// The hold that is in force at `now`.
@@ -177,7 +177,7 @@ struct Circuit: Equatable, Sendable {
             self.trip = nil
         }
         self.since = now
-        self.epoch = max(self.epoch.addingSaturating(1), now.microseconds)
+        self.epoch = self.epoch.next(at: now)
         self.windowGeneration = self.windowGeneration.addingSaturating(1)
         self.probes.removeAll()
         self.probeFailures = 0

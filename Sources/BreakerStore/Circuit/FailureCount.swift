@@ -31,7 +31,7 @@ enum FailureChange: Hashable, Sendable {
 /// The state machine asks them before it changes anything.
 protocol KnownFailures {
     /// Whether a failure with this key is kept.
-    func contains(worker: Int64, sequence: Int64) -> Bool
+    func contains(worker: WorkerID, sequence: Int64) -> Bool
     /// The newest failure of each worker that counts, in any order.
     func newestOfEachWorker() -> [Circuit.Failure]
     /// The oldest failures that count, at most `count`, oldest first.

@@ -29,12 +29,12 @@ struct FailureList: Hashable, Sendable, KnownFailures {
         }
     }
 
-    func contains(worker: Int64, sequence: Int64) -> Bool {
+    func contains(worker: WorkerID, sequence: Int64) -> Bool {
         self.failures.contains { $0.worker == worker && $0.sequence == sequence }
     }
 
     func newestOfEachWorker() -> [Circuit.Failure] {
-        var newest: [Int64: Circuit.Failure] = [:]
+        var newest: [WorkerID: Circuit.Failure] = [:]
         for failure in self.counting { newest[failure.worker] = failure }
         return Array(newest.values)
     }

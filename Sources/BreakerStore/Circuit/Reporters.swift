@@ -3,13 +3,13 @@
 /// Dead workers count only if no living worker has reported, and then all together as one. So a process that crashes in
 /// a loop counts once, by its living incarnation.
 struct Reporters {
-    private var newest: [Int64?: Circuit.Failure] = [:]
+    private var newest: [WorkerID?: Circuit.Failure] = [:]
 
     /// Asks which workers live only if there are at least `minimum`: each question is a system call, and with fewer
     /// workers the answers don't change the decision.
     ///
     /// - Parameter failures: at least the newest failure of each worker.
-    init(_ failures: [Circuit.Failure], minimum: Int, _ isAlive: (Int64) -> Bool) {
+    init(_ failures: [Circuit.Failure], minimum: Int, _ isAlive: (WorkerID) -> Bool) {
         let workers = Set(failures.map(\.worker))
         let living = workers.count < minimum ? workers : workers.filter(isAlive)
         for failure in failures where living.isEmpty || living.contains(failure.worker) {

@@ -7,7 +7,7 @@ extension SharedCircuit {
         let group: String?
         let lastError: String?
         /// The epoch when the file was last read.
-        let epoch: Int64
+        let epoch: Epoch
         let windowGeneration: Int64
         /// The rules that were in force then.
         let rules: Rules
@@ -77,7 +77,7 @@ extension SharedCircuit {
             var circuit =
                 self.unusual?.value.shifted(by: offset.subtractingSaturating(self.offset))
                 ?? Circuit(rules: self.rules, at: now)
-            circuit.epoch = now.microseconds
+            circuit.epoch = Epoch(at: now)
             circuit.lastError = self.lastError
             switch circuit.state {
             case .closed, .open: break

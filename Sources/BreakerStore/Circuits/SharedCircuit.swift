@@ -225,7 +225,7 @@ final class SharedCircuit: Sendable {
     /// - Parameter epoch: the epoch in which the fallback let the calls through; nil if the file did: then the
     ///   fallback's current epoch is used.
     func reachedRateInMemory(
-        by counted: Circuit.WindowCounts, error: String?, at now: StoreTime, offset: Int64, epoch: Int64? = nil
+        by counted: Circuit.WindowCounts, error: String?, at now: StoreTime, offset: Int64, epoch: Epoch? = nil
     ) {
         self.changeInMemory(at: now, offset: offset) { circuit, moment, _ in
             // Calls that the fallback let through in an earlier epoch don't trip it.
@@ -235,7 +235,7 @@ final class SharedCircuit: Sendable {
     }
 
     /// Records a failure of this process that was committed, for the in-memory fallback to begin with.
-    func recordOwnFailure(_ report: Report, inEpoch epoch: Int64) {
+    func recordOwnFailure(_ report: Report, inEpoch epoch: Epoch) {
         let failure = Circuit.Failure(at: report.at, worker: report.worker, sequence: report.sequence)
         self.known.change {
             let rules = $0.lastRead?.rules ?? Rules($0.registered.config)

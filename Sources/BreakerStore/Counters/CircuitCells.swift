@@ -139,7 +139,7 @@ final class CircuitCells: Sendable {
     ///
     /// A call that is bad for one rule may be good for the other.
     func addToWindows(
-        _ call: CountedFailure, by worker: Int64, inGeneration windowGeneration: Int64, at uptime: Int64,
+        _ call: CountedFailure, by worker: WorkerID, inGeneration windowGeneration: Int64, at uptime: Int64,
         of subjects: [WindowSubject]? = nil
     ) -> [WindowSubject] {
         guard !self.windows.isEmpty else { return [] }
@@ -211,7 +211,7 @@ final class CircuitCells: Sendable {
     }
 
     /// The workers whose failed, or slow, calls ended within the window; none if no rule asks for reporters.
-    func reporters(of subject: WindowSubject, inGeneration windowGeneration: Int64, at uptime: Int64) -> Set<Int64> {
+    func reporters(of subject: WindowSubject, inGeneration windowGeneration: Int64, at uptime: Int64) -> Set<WorkerID> {
         guard let window = self.windows.first(where: { $0.subject == subject }), let cells = window.reporters else {
             return []
         }

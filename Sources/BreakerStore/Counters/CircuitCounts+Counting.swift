@@ -46,7 +46,7 @@ extension CircuitCounts {
     /// The circuit's numbers that this process read last: epoch and window generation in the file, and the window
     /// generation of the private windows.
     private struct Current {
-        var epoch: Int64 = 0
+        var epoch: Epoch = 0
         var windowGeneration: Int64 = 0
         var ownGeneration: Int64 = 0
 
@@ -96,9 +96,9 @@ extension CircuitCounts {
         /// No circuit with a failure-rate rule: the call counts in totals only.
         case none
         /// The circuit in the file, in this epoch.
-        case file(epoch: Int64)
+        case file(epoch: Epoch)
         /// The in-memory fallback, in this epoch of its own.
-        case fallback(epoch: Int64)
+        case fallback(epoch: Epoch)
     }
 
     /// Counts a failed or slow call at once, where a kill can't lose it; returns the calls by which a rule decides.
@@ -112,7 +112,7 @@ extension CircuitCounts {
     /// - Parameter isCurrent: asks the file, without waiting, whether the circuit is still in the epoch that let the
     ///   call through.
     func count(
-        _ call: CountedFailure, of origin: Origin, by worker: Int64, in pair: CellPair, clock: () -> Int64,
+        _ call: CountedFailure, of origin: Origin, by worker: WorkerID, in pair: CellPair, clock: () -> Int64,
         isCurrent: () -> Bool
     ) -> Circuit.WindowCounts {
         let uptime = clock()
@@ -169,14 +169,14 @@ extension CircuitCounts {
         switch origin {
         case .none: true
         case .file(let epoch): epoch != current.epoch
-        case .fallback(let epoch): epoch != self.fallbackEpoch.load(ordering: .relaxed)
+        case .fallback(let epoch): epoch != self.fallbackEpoch
         }
     }
 
     // MARK: - Deciding
 
     /// The calls in the windows by which a rule decides; none if the circuit has left this epoch.
-    func sums(inEpoch epoch: Int64, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
+    func sums(inEpoch epoch: Epoch, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
         func windowGeneration() -> Int64? {
             let current = self.current
             return current.epoch == epoch ? current.windowGeneration(of: cells) : nil

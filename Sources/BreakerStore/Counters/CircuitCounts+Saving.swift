@@ -24,7 +24,7 @@ extension CircuitCounts {
     /// The private counts that the file does not have yet; nil if there are none, or if the incarnation is not known.
     ///
     /// - Parameter worker: the id under which these counts are saved.
-    func unsavedOwn(by worker: Int64) -> CircuitCounters? {
+    func unsavedOwn(by worker: WorkerID) -> CircuitCounters? {
         let state = self.knownState
         // Calls that were counted before the incarnation was known are this circuit's, too.
         guard let incarnation = state.known.incarnation, let pair = state.pair,
@@ -34,7 +34,7 @@ extension CircuitCounts {
         let total = own.ownCounts
         let increase = total.since(state.saved?.value ?? OwnCounts())
         return CircuitCounters(
-            id: state.known.id, incarnation: incarnation, board: worker, totals: increase.totals,
+            id: state.known.id, incarnation: incarnation, board: worker.rawValue, totals: increase.totals,
             durations: increase.durations, own: total)
     }
 

@@ -60,7 +60,7 @@ final class CircuitCounts: Sendable {
         /// transition. The epoch here changes together with the window generation, under the lock; `lastEpoch` is the
         /// same epoch for calls, which take no lock.
         var windowGeneration: Int64 = 0
-        var epoch: Int64 = 0
+        var epoch: Epoch = 0
         /// The circuit's rules, if one of them is a failure-rate or slow-call rule.
         var rateRules: Boxed<Rules>?
         var pair: CellPair?
@@ -84,8 +84,7 @@ final class CircuitCounts: Sendable {
     /// The `shortestWindow`, with 0 for nil.
     private let window = Atomic<Int64>(0)
     private let lastEpoch = Atomic<Int64>(0)
-    /// The epoch of the in-memory fallback while it decides; 0 while the file does.
-    let fallbackEpoch = Atomic<Int64>(0)
+    private let lastFallbackEpoch = Atomic<Int64>(0)
     /// The window generation of the private windows; it rises by one with each new epoch, of the file or of the
     /// fallback.
     let ownGeneration = Atomic<Int64>(0)
@@ -111,7 +110,7 @@ final class CircuitCounts: Sendable {
     /// - Returns: whether the reading was applied.
     @discardableResult
     func update(
-        _ row: (id: Int64, incarnation: Int64)?, _ rules: Rules, epoch: Int64, windowGeneration: Int64,
+        _ row: (id: Int64, incarnation: Int64)?, _ rules: Rules, epoch: Epoch, windowGeneration: Int64,
         if isCurrent: () -> Bool = { true }
     ) -> Bool {
         if rules.slow != nil { self.measureDurations() }
@@ -121,7 +120,9 @@ final class CircuitCounts: Sendable {
             guard self.lastEpoch.load(ordering: .relaxed) == 0 || isCurrent() else { return }
             isApplied = true
             if let row, let known = state.known.incarnation { isOtherCircuit = row.incarnation != known }
-            if self.lastEpoch.exchange(epoch, ordering: .relaxed) != epoch { self.beginOwnGeneration() }
+            if self.lastEpoch.exchange(epoch.rawValue, ordering: .relaxed) != epoch.rawValue {
+                self.beginOwnGeneration()
+            }
             (state.epoch, state.windowGeneration) = (epoch, windowGeneration)
             self.slowThreshold.store(rules.slow?.threshold.saturatingMicroseconds ?? -1, ordering: .relaxed)
             // The row of a circuit that is being registered does not have its incarnation yet: the known incarnation
@@ -151,8 +152,8 @@ final class CircuitCounts: Sendable {
     /// Switches to the in-memory fallback, in this epoch of its own; nil switches back to the file.
     ///
     /// The loss of the file is no transition: earlier calls still count.
-    func setFallback(inEpoch epoch: Int64?) {
-        let last = self.fallbackEpoch.exchange(epoch ?? 0, ordering: .relaxed)
+    func setFallback(inEpoch epoch: Epoch?) {
+        let last = Epoch(self.lastFallbackEpoch.exchange(epoch?.rawValue ?? 0, ordering: .relaxed))
         if last != 0, last != epoch { self.beginOwnGeneration() }
     }
 
@@ -179,8 +180,11 @@ final class CircuitCounts: Sendable {
     /// Whether a rule asks how long calls take.
     var hasSlowRule: Bool { self.slowThreshold.load(ordering: .relaxed) >= 0 }
 
+    /// The epoch of the in-memory fallback while it decides; 0 while the file does.
+    var fallbackEpoch: Epoch { Epoch(self.lastFallbackEpoch.load(ordering: .relaxed)) }
+
     /// The circuit's epoch, as it was last read.
-    var epoch: Int64 { self.lastEpoch.load(ordering: .relaxed) }
+    var epoch: Epoch { Epoch(self.lastEpoch.load(ordering: .relaxed)) }
 
     /// Whether the trip rule is a failure-rate rule: then no failure has a row.
     var hasFailureRateRule: Bool { self.knownState.known.rules.failureWindow != nil }

@@ -51,9 +51,10 @@ extension StoreView {
         for stored in found.events {
             let event = CircuitEvent(stored, self.isOwn, moment.date)
             let gap = stored.id.subtractingSaturating(last).subtractingSaturating(1)
-            // A process has deleted these events before they were read.
             if gap > 0 {
-                let reason = "\(gap) \(gap == 1 ? "event was" : "events were") lost"
+                let reason =
+                    gap == 1
+                    ? "1 event was deleted before it was read" : "\(gap) events were deleted before they were read"
                 events.append(.missed(reason, id: stored.id.subtractingSaturating(1), at: event.at))
             }
             events.append(event)

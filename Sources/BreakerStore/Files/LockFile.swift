@@ -91,7 +91,7 @@ final class LockFile: Sendable {
     /// Reads whether a whole lock file of a store is there, and whether other open stores use it; changes nothing.
     static func content(at path: String) -> Content {
         guard let file = OpenFile(path, O_RDONLY), let bytes = file.read(Self.magic.count + 1) else { return .other }
-        let hasWorkers = ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers)
+        let hasWorkers = ByteLock.isAnyHeldByAnother(file.descriptor, Self.workerBytes)
         // Only workers of a store lock these bytes: the file is theirs, whatever its first line is now.
         if bytes == Self.magic { return .whole(hasWorkers: hasWorkers) }
         return hasWorkers ? .damaged : .other
@@ -117,7 +117,7 @@ final class LockFile: Sendable {
         guard let bytes, bytes.count <= Self.magic.count,
             Self.magic.starts(with: bytes) || bytes.allSatisfy({ $0 == 0 })
         else {
-            if bytes != nil, ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers) { return true }
+            if bytes != nil, ByteLock.isAnyHeldByAnother(file.descriptor, Self.workerBytes) { return true }
             throw BreakerStoreError(
                 code: .unsafePath,
                 message: "its -lock is not a store's lock file",
@@ -195,12 +195,15 @@ final class LockFile: Sendable {
     func unlockLink() { ByteLock.unlock(self.descriptor, at: Self.link) }
 
     /// The range of workers' ids, each of which is also the offset of a byte, far from the file's other bytes.
-    static let workers: Range<Int64> = (1 << 32)..<(1 << 62)
+    static let workers = WorkerID(1 << 32)..<WorkerID(1 << 62)
+
+    /// The bytes of all workers.
+    private static let workerBytes = LockFile.workers.lowerBound.rawValue..<LockFile.workers.upperBound.rawValue
 
     /// Locks the byte of a worker; false if another open store has it.
-    func lock(worker: Int64) -> Bool { ByteLock.lock(self.descriptor, at: worker) }
+    func lock(worker: WorkerID) -> Bool { ByteLock.lock(self.descriptor, at: worker.rawValue) }
 
-    func unlock(worker: Int64) { ByteLock.unlock(self.descriptor, at: worker) }
+    func unlock(worker: WorkerID) { ByteLock.unlock(self.descriptor, at: worker.rawValue) }
 
     /// Locks the bytes of a worker that can't use the store's file; false if another open store has one of them.
     func lock(_ degraded: DegradedBytes) -> Bool {
@@ -219,19 +222,19 @@ final class LockFile: Sendable {
     }
 
     /// Whether another open store may use the file.
-    var hasOtherWorkers: Bool { ByteLock.isAnyHeldByAnother(self.descriptor, Self.workers) }
+    var hasOtherWorkers: Bool { ByteLock.isAnyHeldByAnother(self.descriptor, Self.workerBytes) }
 
     /// Whether another open store holds the worker's byte.
     ///
     /// If the kernel can't say, the worker counts as alive: a slot that is kept too long becomes free when its lease
     /// ends, but nothing undoes a second probe at the same time.
-    func isHeldByAnother(worker: Int64) -> Bool {
+    func isHeldByAnother(worker: WorkerID) -> Bool {
         Self.isHeldByAnother(self.descriptor, worker: worker)
     }
 
     /// The same for a lock file that is only read.
-    static func isHeldByAnother(_ descriptor: Int32, worker: Int64) -> Bool {
+    static func isHeldByAnother(_ descriptor: Int32, worker: WorkerID) -> Bool {
         // An id outside the range was written by another program. The kernel rejects offsets below zero.
-        Self.workers.contains(worker) && ByteLock.isHeldByAnother(descriptor, worker)
+        Self.workers.contains(worker) && ByteLock.isHeldByAnother(descriptor, worker.rawValue)
     }
 }

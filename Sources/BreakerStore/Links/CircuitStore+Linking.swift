@@ -58,8 +58,8 @@ extension CircuitStore {
     /// - Returns: the circuit's epoch after the order; nil if nothing was done, because there is no such circuit, it
     ///   has another epoch by now, or the order does not apply to its state.
     package func obey(
-        _ order: LinkOrder, on name: String, ifEpoch epoch: Int64, by who: String?, reason: String?
-    ) throws(BreakerStoreError) -> Int64? {
+        _ order: LinkOrder, on name: String, ifEpoch epoch: Epoch, by who: String?, reason: String?
+    ) throws(BreakerStoreError) -> Epoch? {
         let (who, reason) = (who.map(LinkText.cut), reason.map(LinkText.cut))
         let start = ContinuousClock.now
         return try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
@@ -83,7 +83,7 @@ extension CircuitStore {
                 return isStamped ? epoch : nil
             case .open, .extend, .close, .probe: break
             }
-            let change = try transaction.change(name, by: who) { circuit, moment, _ -> Int64? in
+            let change = try transaction.change(name, by: who) { circuit, moment, _ -> Epoch? in
                 circuit.obey(order, by: who, reason: reason, at: moment.now) ? circuit.epoch : nil
             }
             guard case let after?? = change else { return nil }

@@ -50,10 +50,10 @@ package struct LinkedCircuit: Sendable, Hashable {
 
     /// Identifies a failure: no two failures of any hosts have the same key.
     package struct Key: Sendable, Hashable {
-        package var worker: Int64
+        package var worker: WorkerID
         package var number: Int64
 
-        package init(worker: Int64, number: Int64) {
+        package init(worker: WorkerID, number: Int64) {
             self.worker = worker
             self.number = number
         }
@@ -100,7 +100,7 @@ package struct LinkedCircuit: Sendable, Hashable {
 
     package var name: String
     /// Increases with each transition.
-    package var epoch: Int64
+    package var epoch: Epoch
     package var state: State
     /// The hold that is in force.
     package var hold: Hold?
@@ -131,7 +131,7 @@ package struct LinkedCircuit: Sendable, Hashable {
     package var commands: [OperatorCommand]
 
     package init(
-        name: String, epoch: Int64, state: State, hold: Hold? = nil, tripsInARow: Int = 0, liveProbes: Int = 0,
+        name: String, epoch: Epoch, state: State, hold: Hold? = nil, tripsInARow: Int = 0, liveProbes: Int = 0,
         counting: Counting? = nil,
         failureRate: Rate? = nil, slowRate: Rate? = nil, isObserving: Bool = false, recovery: Int64,
         longestRecovery: Int64, failures: [Failure] = [], failed: Sum? = nil, slow: Sum? = nil, refusals: UInt64 = 0,

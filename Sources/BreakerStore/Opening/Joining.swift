@@ -12,7 +12,7 @@ struct Joining {
     let lock: LockFile
     let clock: StoreClock
     /// The id that this process already had as a worker; nil at its first opening.
-    let previous: Int64?
+    let previous: WorkerID?
     let name: String?
     let deadline: Deadline
 
@@ -59,15 +59,15 @@ struct Joining {
     /// Locks a worker's byte and returns the worker's id.
     ///
     /// Done before the row is written: other processes take a row whose byte is free for a dead worker's.
-    private func lockByte() throws(BreakerStoreError) -> Int64 {
-        var id = self.previous ?? Int64.random(in: LockFile.workers)
+    private func lockByte() throws(BreakerStoreError) -> WorkerID {
+        var id = self.previous ?? WorkerID.random(in: LockFile.workers)
         // This process may have the byte already; locking the byte again does no harm.
         while !self.lock.lock(worker: id) {
             guard !self.deadline.isOver else {
                 throw BreakerStoreError(
                     code: .busy, message: "could not lock a worker's byte before the deadline", path: self.lock.path)
             }
-            id = Int64.random(in: LockFile.workers)
+            id = WorkerID.random(in: LockFile.workers)
         }
         return id
     }
@@ -83,7 +83,7 @@ struct Joining {
             for worker in dead { try self.writer.removeWorker(worker, at: now) }
             try self.writer.run(
                 "INSERT OR REPLACE INTO worker (id, name, pid, version, since) VALUES (?1, ?2, ?3, ?4, ?5)",
-                .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), SQLValue(worker.version),
+                SQLValue(worker.id), .text(worker.name), .integer(Int64(worker.pid)), SQLValue(worker.version),
                 .integer(now.microseconds)
             )
             if start.isNew { try self.writer.writeCreation(at: now) }
@@ -95,8 +95,8 @@ struct Joining {
     /// The ids of the other workers.
     ///
     /// Reads no names: one that is too long to be read must not keep this process from opening the store.
-    private func others(than own: Int64?) throws(BreakerStoreError) -> [Int64] {
-        try self.writer.all("SELECT id FROM worker WHERE id IS NOT ?1 LIMIT 10000", SQLValue(own)) { $0.integer(0) }
+    private func others(than own: WorkerID?) throws(BreakerStoreError) -> [WorkerID] {
+        try self.writer.all("SELECT id FROM worker WHERE id IS NOT ?1 LIMIT 10000", SQLValue(own)) { $0.worker(0) }
     }
 
     /// Deletes rows that no statement can use, and returns notes about them.

@@ -33,7 +33,7 @@ struct Opening {
     /// A worker's byte in a lock file.
     struct Membership: Sendable {
         let lock: LockFile
-        let worker: Int64
+        let worker: WorkerID
     }
 
     /// How long an opening may take: a hundred processes that start together open the store one after the other.

@@ -6,7 +6,7 @@ import Synchronization
 package struct CachedDecision: Sendable {
     /// The name of the decision's kind.
     package let verdict: String
-    package let epoch: Int64
+    package let epoch: Epoch
 }
 
 extension CircuitBreaker {
@@ -22,7 +22,7 @@ extension CircuitBreaker {
     }
 
     /// The circuit's epoch in the file; nil if the file has no such circuit.
-    package var storedEpoch: Int64? {
+    package var storedEpoch: Epoch? {
         get throws(BreakerStoreError) { try self.core.readDecision(self.readContext)?.epoch }
     }
 }

@@ -114,11 +114,11 @@ package struct StoreExamination: Sendable {
                 StoreFiles.File(view.file.board) == nil ? .missing : .unusable
             }
         let rows = try database.workers()
-        let workers = rows.map { WorkerSnapshot($0.worker, since: date($0.since)) }
-        self.living = workers.filter { view.moment.isAlive($0.id) }
-        self.dead = workers.filter { !view.moment.isAlive($0.id) }
-        let byID = Dictionary(workers.map { ($0.id, $0) }) { first, _ in first }
-        let living = Set(self.living.map(\.id))
+        let living = Set(rows.map(\.worker.id).filter(view.moment.isAlive))
+        let workers = rows.map { (id: $0.worker.id, snapshot: WorkerSnapshot($0.worker, since: date($0.since))) }
+        self.living = workers.filter { living.contains($0.id) }.map(\.snapshot)
+        self.dead = workers.filter { !living.contains($0.id) }.map(\.snapshot)
+        let byID = Dictionary(workers.map { ($0.id, $0.snapshot) }) { first, _ in first }
         self.live = LiveWorkers(
             rows.filter { living.contains($0.worker.id) }, ofSchema: view.schema, of: view.file, on: view.board,
             view.clock)
@@ -128,7 +128,7 @@ package struct StoreExamination: Sendable {
             CROSS JOIN counters ON counters.circuit = registration.circuit AND counters.board = worker.id
             CROSS JOIN circuit ON circuit.id = counters.circuit LIMIT 10000
             """
-        ) { ($0.text(0), $0.integer(1)) }
+        ) { ($0.text(0), $0.worker(1)) }
         self.countedAlone = Set(alone.filter { living.contains($0.1) }.map(\.0)).sorted()
         self.probes = try database.all(
             """
@@ -136,7 +136,7 @@ package struct StoreExamination: Sendable {
             LEFT JOIN circuit ON circuit.id = probe.circuit ORDER BY circuit.name, probe.token LIMIT 10000
             """
         ) { row in
-            let worker = row.integer(1)
+            let worker = row.worker(1)
             return Probe(
                 circuit: row.text(0),
                 owner: living.contains(worker) ? byID[worker] : nil,

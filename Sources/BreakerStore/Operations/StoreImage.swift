@@ -10,7 +10,7 @@ package struct StoreImage {
     let schema: Int64
     /// The file's incarnation, which the file's board has, too.
     let incarnation: Int64?
-    let isAlive: (Int64) -> Bool
+    let isAlive: (WorkerID) -> Bool
 
     /// The circuits at one moment, by name; each is computed on demand.
     package struct Moment {

@@ -29,10 +29,10 @@ struct CallDecision {
     init(raw: bs_decision) { self.raw = raw }
 
     /// - Parameter until: the uptime in microseconds at which the decision expires; `Int64.max` for never.
-    init(_ kind: Kind, epoch: Int64, until: Int64) {
+    init(_ kind: Kind, epoch: Epoch, until: Int64) {
         self.raw = bs_decision(
             verdict: kind.rawValue,
-            epoch: UInt64(bitPattern: epoch),
+            epoch: UInt64(bitPattern: epoch.rawValue),
             until: UInt64(bitPattern: until)
         )
     }
@@ -77,6 +77,6 @@ struct CallDecision {
     @inline(__always) var isProceed: Bool { self.raw.verdict == Kind.proceed.rawValue }
     @inline(__always) var isProceedWithoutFailures: Bool { self.raw.verdict == Kind.proceedWithoutFailures.rawValue }
     @inline(__always) var kind: Kind { Kind(rawValue: self.raw.verdict) ?? .unknown }
-    var epoch: Int64 { Int64(bitPattern: self.raw.epoch) }
+    var epoch: Epoch { Epoch(Int64(bitPattern: self.raw.epoch)) }
     var until: Int64 { Int64(bitPattern: self.raw.until) }
 }

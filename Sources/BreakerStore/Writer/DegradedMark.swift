@@ -7,7 +7,7 @@ import Synchronization
 final class DegradedMark: Sendable {
     private struct State {
         var lock: LockFile?
-        var worker: Int64?
+        var worker: WorkerID?
         /// The bytes that are locked in `lock`.
         var locked: DegradedBytes?
     }
@@ -15,7 +15,7 @@ final class DegradedMark: Sendable {
     private let state = Mutex(State(), rank: .mark)
 
     /// Uses the lock file in which this process has locked its worker's byte.
-    func joined(_ lock: LockFile, as worker: Int64) { self.use(lock, as: worker) }
+    func joined(_ lock: LockFile, as worker: WorkerID) { self.use(lock, as: worker) }
 
     /// Finds the lock file again if it was never opened or was replaced; called where a lookup may take long.
     func findLockFile(at path: String) {
@@ -27,7 +27,7 @@ final class DegradedMark: Sendable {
         self.use(lock, as: nil)
     }
 
-    private func use(_ lock: LockFile, as worker: Int64?) {
+    private func use(_ lock: LockFile, as worker: WorkerID?) {
         self.state.withLock { state in
             if state.lock === lock, worker == nil || state.worker == worker { return }
             if let locked = state.locked { state.lock?.unlock(locked) }

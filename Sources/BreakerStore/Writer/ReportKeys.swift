@@ -6,12 +6,12 @@ final class ReportKeys: Sendable {
     private let sequence = Atomic<Int64>(0)
 
     /// Sets the worker of all later keys: the row by which the file knows this process.
-    func setWorker(_ worker: Worker) { self.worker.store(worker.id, ordering: .relaxed) }
+    func setWorker(_ worker: Worker) { self.worker.store(worker.id.rawValue, ordering: .relaxed) }
 
     /// The id of the worker whose keys are made now; 0 before the file is first opened.
-    var currentWorker: Int64 { self.worker.load(ordering: .relaxed) }
+    var currentWorker: WorkerID { WorkerID(self.worker.load(ordering: .relaxed)) }
 
-    func next() -> (worker: Int64, sequence: Int64) {
-        (self.worker.load(ordering: .relaxed), self.sequence.add(1, ordering: .relaxed).newValue)
+    func next() -> (worker: WorkerID, sequence: Int64) {
+        (self.currentWorker, self.sequence.add(1, ordering: .relaxed).newValue)
     }
 }

@@ -120,7 +120,7 @@ extension Writer {
             defer { opened.writer.rollback() }
             try opened.writer.requireKnownVersion()
             // An unchanged value would write nothing, and prove nothing.
-            try opened.writer.run("UPDATE worker SET since = since - 1 WHERE id = ?1", .integer(opened.worker.id))
+            try opened.writer.run("UPDATE worker SET since = since - 1 WHERE id = ?1", SQLValue(opened.worker.id))
             try self.requireIndex(opened)
             try opened.writer.run("COMMIT")
             return .works
@@ -196,7 +196,7 @@ extension Writer {
         /// Removes and returns all tickets that wait, in order; called once the file is locked.
         func drainAll() -> [any AnyTicket]
         /// A ticket that saves totals along with a change of state or a registration; nil if none are due.
-        func ticketToSaveAlong(by worker: Int64) -> (any AnyTicket)?
+        func ticketToSaveAlong(by worker: WorkerID) -> (any AnyTicket)?
         /// Resumes the callers of committed changes while other tickets still wait.
         func resume(_ completions: [@Sendable () -> Void])
         /// Why the file is not open.

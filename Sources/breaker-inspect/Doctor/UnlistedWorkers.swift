@@ -34,20 +34,20 @@ struct UnlistedWorkers {
                 let comm = SmallFile.text("/proc/\(pid)/comm") ?? ""
                 let name = comm.split(separator: "\n").first.map(String.init) ?? "process"
                 live.degraded[index].worker = WorkerSnapshot(
-                    id: live.degraded[index].id, name: name, pid: pid, since: live.now)
+                    id: live.degraded[index].id.rawValue, name: name, pid: pid, since: live.now)
             }
         }
     }
 
     /// The ids of degraded workers, from the locks of one open file.
-    private static func numbers(in text: String, of lock: StoreFiles.File) -> [Int64] {
+    private static func numbers(in text: String, of lock: StoreFiles.File) -> [WorkerID] {
         text.split(separator: "\n").compactMap { line in
             // Such as `lock:  1: OFDLCK ADVISORY  WRITE -1 08:01:2097 4611686022722355200 4611686022722355202`
             let fields = line.split { $0 == " " || $0 == "\t" }
             guard fields.count == 9, fields[0] == "lock:", fields[2] == "OFDLCK", lock.isNamed(inLocks: fields[6]),
                 let start = Int64(fields[7]), start > Self.distance
             else { return nil }
-            return start - Self.distance
+            return WorkerID(start - Self.distance)
         }
     }
 

@@ -203,7 +203,7 @@ struct ReportPage {
 
     private var workers: String {
         guard self.report.live.count > 0 else { return "<h2>Processes</h2><p>No process has the store open.</p>\n" }
-        let outside = self.report.live.outside.map(\.id)
+        let outside = self.report.live.outside.map(\.id.rawValue)
         let rows = self.report.workers.map { worker in
             let degraded = outside.contains(worker.id) ? "outside" : worker.degradedSince?.readable
             return [

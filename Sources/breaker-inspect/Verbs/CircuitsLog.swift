@@ -31,7 +31,7 @@ struct CircuitsLog {
     /// The values last written, by the bytes of the circuit's name.
     private var shown: [[UInt8]: Line] = [:]
     /// The workers that could not use the file when that was last written.
-    private var degraded: Set<Int64> = []
+    private var degraded: Set<WorkerID> = []
 
     init(_ filter: CircuitFilter, _ context: Context) {
         self.filter = filter
@@ -102,7 +102,7 @@ struct CircuitsLog {
         }
     }
 
-    private static func ids(_ live: LiveWorkers?) -> Set<Int64> { Set(live?.degraded.map(\.id) ?? []) }
+    private static func ids(_ live: LiveWorkers?) -> Set<WorkerID> { Set(live?.degraded.map(\.id) ?? []) }
 
     private var blanks: [Table.Cell] { Array(repeating: .init(text: "-"), count: self.table.columns.count - 2) }
 

@@ -32,7 +32,7 @@ struct WorkersVerb: Verb {
                 (try inspection.workers(), try inspection.liveWorkers(), inspection.link)
             }
         }
-        let outside = live.outside.map(\.id)
+        let outside = live.outside.map(\.id.rawValue)
         if context.isJSON {
             context.console.write(
                 JSONDocument.workers(workers, outside: outside, link: link.seen, degraded: live.seen))

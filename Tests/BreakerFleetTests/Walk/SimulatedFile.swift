@@ -29,10 +29,10 @@ struct SimulatedFile {
     static let recovery: Int64 = 1_000_000
     static let longestRecovery: Int64 = 600_000_000
 
-    let worker: Int64
+    let worker: WorkerID
     /// Whether a success forgets the failures.
     let isConsecutive: Bool
-    private(set) var epoch: Int64 = 1
+    private(set) var epoch: Epoch = 1
     private(set) var state = State.closed
     private(set) var hold: (state: HoldState, since: Int64, until: Int64?, by: String?)?
     private(set) var failures: [(number: Int64, at: Int64)] = []
@@ -45,7 +45,7 @@ struct SimulatedFile {
     private var isProbing = false
     private var newest: Int64 = 0
 
-    init(worker: Int64, isConsecutive: Bool) {
+    init(worker: WorkerID, isConsecutive: Bool) {
         self.worker = worker
         self.isConsecutive = isConsecutive
     }
@@ -57,7 +57,7 @@ struct SimulatedFile {
 
     private mutating func move(to state: State, _ kind: CircuitEvent.Kind?, by who: String? = nil, at now: Int64) {
         self.state = state
-        self.epoch += 1
+        self.epoch = Epoch(self.epoch.rawValue + 1)
         self.isProbing = false
         if let kind { self.note(kind, by: who, at: now) }
     }
@@ -80,7 +80,7 @@ struct SimulatedFile {
 
     enum Admission: Equatable {
         case through, refused
-        case probe(epoch: Int64)
+        case probe(epoch: Epoch)
     }
 
     mutating func call(at now: Int64) -> Admission {
@@ -116,7 +116,7 @@ struct SimulatedFile {
     }
 
     /// A probe ended; nil stands for no verdict.
-    mutating func probeEnded(well: Bool?, epoch: Int64, at now: Int64) {
+    mutating func probeEnded(well: Bool?, epoch: Epoch, at now: Int64) {
         guard epoch == self.epoch, self.state == .halfOpen else { return }
         self.isProbing = false
         guard let well else { return }
@@ -137,7 +137,7 @@ struct SimulatedFile {
         self.endHold(at: now)
         let floor = self.commands.values.map { $0.lamportTime ?? $0.floor + 1 }.max() ?? 0
         var command = OperatorCommand(
-            kind: .hold, number: self.worker << 32 + self.number(), floor: floor, age: now, by: who)
+            kind: .hold, number: self.worker.rawValue << 32 + self.number(), floor: floor, age: now, by: who)
         switch action {
         case .reset:
             command.kind = .reset
@@ -218,7 +218,7 @@ struct SimulatedFile {
     }
 
     /// As `CircuitStore.obey`.
-    mutating func obey(_ order: LinkOrder, ifEpoch epoch: Int64, by who: String, at now: Int64) -> Int64? {
+    mutating func obey(_ order: LinkOrder, ifEpoch epoch: Epoch, by who: String, at now: Int64) -> Epoch? {
         self.endHold(at: now)
         guard epoch == self.epoch else { return nil }
         switch order {

@@ -84,7 +84,7 @@ struct SimulatedServer {
         }
         for failure in file.failures {
             var key = Failure(host: host, key: failure.key)
-            if countsRepeats { key.key.worker = 1_000 + Int64(self.failures.count) }
+            if countsRepeats { key.key.worker = WorkerID(1_000 + Int64(self.failures.count)) }
             if self.failures[key] == nil { self.failures[key] = self.time(now) - failure.age }
         }
     }

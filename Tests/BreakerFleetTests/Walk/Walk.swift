@@ -16,7 +16,7 @@ struct Walk {
         var isNew = true
         /// How far the host's clock is from the walk's.
         let offset: Int64
-        var probe: (epoch: Int64, ends: Int64)?
+        var probe: (epoch: Epoch, ends: Int64)?
         var seen: Int64 = 0
         /// How often the file was opened for a generation.
         var openings: [Int64: Int] = [:]
@@ -54,7 +54,8 @@ struct Walk {
         for index in 0..<Int.random(in: 2...4, using: &self.random) {
             self.hosts.append(
                 Host(
-                    name: "h\(index)", file: SimulatedFile(worker: Int64(index + 1), isConsecutive: isConsecutive),
+                    name: "h\(index)",
+                    file: SimulatedFile(worker: WorkerID(Int64(index + 1)), isConsecutive: isConsecutive),
                     offset: Int64.random(in: 0...10_000_000_000, using: &self.random)))
             self.hosts[index].link = self.newLink(index)
         }
@@ -221,7 +222,7 @@ struct Walk {
         self.hosts[index].link = link
     }
 
-    mutating func obey(_ order: LinkOrder, _ index: Int, _ seen: LinkedCircuit, by: String) -> Int64? {
+    mutating func obey(_ order: LinkOrder, _ index: Int, _ seen: LinkedCircuit, by: String) -> Epoch? {
         let file = self.hosts[index].file
         let isStale = !self.isSettling && !self.hosts[index].hasMetSomebody && self.random.chance(0.05)
         if isStale { self.hosts[index].hasMetSomebody = true }

@@ -10,9 +10,9 @@ import Testing
     /// Every event, each on a copy of its own.
     private func everything(_ circuit: TestCircuit, at now: Int64) {
         let moment = Moment(now: StoreTime(now), draw: 0.999)
-        let claim = Circuit.Claim(token: now, worker: .min)
+        let claim = Circuit.Claim(token: now, worker: WorkerID(.min))
         for instant in Self.instants {
-            let report = Report(worker: .max, sequence: instant, epoch: circuit.epoch, at: StoreTime(instant))
+            let report = Report(worker: WorkerID(.max), sequence: instant, epoch: circuit.epoch, at: StoreTime(instant))
             for isAlive in [true, false] {
                 var failed = circuit
                 _ = failed.callFailed(report, at: moment) { _ in isAlive }
@@ -71,13 +71,13 @@ import Testing
                     rules: .forTests(),
                     state: state,
                     since: time,
-                    epoch: stamp,
-                    failures: [Circuit.Failure(at: time, worker: stamp, sequence: stamp)],
+                    epoch: Epoch(stamp),
+                    failures: [Circuit.Failure(at: time, worker: WorkerID(stamp), sequence: stamp)],
                     forgottenUntil: time,
                     tripsInARow: Int(stamp),
                     probes: [
-                        Circuit.Probe(token: 1, worker: stamp, since: time, leaseEnds: StoreTime(.max)),
-                        Circuit.Probe(token: 1, worker: stamp, since: time, leaseEnds: time),
+                        Circuit.Probe(token: 1, worker: WorkerID(stamp), since: time, leaseEnds: StoreTime(.max)),
+                        Circuit.Probe(token: 1, worker: WorkerID(stamp), since: time, leaseEnds: time),
                     ],
                     hold: hold
                 )

@@ -5,7 +5,7 @@ import Testing
 /// What the machine makes of a service's word that it is down.
 @Suite struct CircuitOutageTests {
     private func report(
-        _ outage: Outage, by worker: Int64 = 1, endedAt ended: Int64 = 100, epoch: Int64 = 0
+        _ outage: Outage, by worker: WorkerID = 1, endedAt ended: Int64 = 100, epoch: Epoch = 0
     ) -> Report {
         Report(
             worker: worker, sequence: 7, epoch: epoch, at: StoreTime(ended), error: "E", outage: outage)
@@ -13,7 +13,7 @@ import Testing
 
     /// The machine as a transaction uses it: the first telling of a report is not known yet.
     private func fail(
-        _ circuit: inout CircuitInMemory, _ report: Report, at now: Int64, alive: Set<Int64> = [1, 2]
+        _ circuit: inout CircuitInMemory, _ report: Report, at now: Int64, alive: Set<WorkerID> = [1, 2]
     ) -> Circuit.ReportAction {
         circuit.apply(at: StoreTime(now)) {
             $0.callFailed(report, at: Moment(now), among: $1) { alive.contains($0) }
@@ -111,7 +111,7 @@ import Testing
         let action = self.fail(&circuit, report, at: Self.second)
         #expect(action == (due == 10 ? .unchanged : .extended))
         #expect(circuit.circuit.state == .open(until: StoreTime(due * Self.second)))
-        #expect(circuit.circuit.epoch == (due == 10 ? 5 : Self.second))
+        #expect(circuit.circuit.epoch == (due == 10 ? 5 : Epoch(Self.second)))
         #expect(circuit.circuit.since == StoreTime(0))
         #expect(circuit.circuit.tripsInARow == 1)
         #expect(circuit.circuit.transitions.map(\.kind) == (due == 10 ? [] : [.extended]))

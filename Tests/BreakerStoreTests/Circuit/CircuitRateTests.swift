@@ -124,8 +124,8 @@ import Testing
 extension TestCircuit {
     /// Says what was counted of the calls.
     fileprivate mutating func reach(
-        _ counted: Circuit.WindowCounts, at now: Int64, epoch: Int64? = nil, reporters: [Int64] = [1],
-        dead: Set<Int64> = []
+        _ counted: Circuit.WindowCounts, at now: Int64, epoch: Epoch? = nil, reporters: [WorkerID] = [1],
+        dead: Set<WorkerID> = []
     ) -> Circuit.ReportAction {
         let failures = reporters.map { Circuit.Failure(at: StoreTime(now), worker: $0, sequence: 0) }
         return self.apply(at: StoreTime(now)) { circuit, _ in

@@ -86,9 +86,9 @@ import Testing
         var rules = Rules.forTests()
         rules.minimumReporters = 2
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
-        let alive: Set<Int64> = [1, 2]
+        let alive: Set<WorkerID> = [1, 2]
         for worker in 10..<20 as Range<Int64> {
-            #expect(circuit.fail(at: worker, by: worker, 1, alive: alive) == .counted)
+            #expect(circuit.fail(at: worker, by: WorkerID(worker), 1, alive: alive) == .counted)
         }
         #expect(circuit.fail(at: 30, by: 1, 1, alive: alive) == .counted)
         #expect(circuit.fail(at: 31, by: 1, 2, alive: alive) == .counted)
@@ -102,7 +102,7 @@ import Testing
         #expect(circuit.fail(at: 10, by: 1, 1, alive: [1, 2, 3]) == .counted)
         // Each one is alive while it reports, and dead when the next one does.
         for worker in 100..<120 as Range<Int64> {
-            #expect(circuit.fail(at: worker, by: worker, 1, alive: [1, 2, 3, worker]) == .counted)
+            #expect(circuit.fail(at: worker, by: WorkerID(worker), 1, alive: [1, 2, 3, WorkerID(worker)]) == .counted)
         }
         #expect(circuit.failures.count <= 3 + 3, "rows stay bounded")
         #expect(circuit.fail(at: 200, by: 2, 1, alive: [1, 2, 3]) == .counted)
@@ -114,8 +114,8 @@ import Testing
         var rules = Rules.forTests()
         rules.minimumReporters = 2
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
-        var asked: [Int64] = []
-        func fail(at time: Int64, by worker: Int64) -> Circuit.ReportAction {
+        var asked: [WorkerID] = []
+        func fail(at time: Int64, by worker: WorkerID) -> Circuit.ReportAction {
             let report = Report(worker: worker, sequence: time, epoch: circuit.epoch, at: StoreTime(time), error: "E")
             return circuit.callFailed(report, at: Moment(time)) {
                 asked.append($0)

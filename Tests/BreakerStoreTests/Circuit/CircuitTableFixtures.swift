@@ -15,11 +15,11 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
 
     static let now: Int64 = 10_000
     /// Between the epochs and now, so that a transition's epoch is now; or above both, so that it is one more.
-    static let epochs: [Int64] = [9_000, 20_000]
+    static let epochs: [Epoch] = [9_000, 20_000]
 
     var testDescription: String { self.rawValue }
 
-    func circuit(epoch: Int64) -> TestCircuit {
+    func circuit(epoch: Epoch) -> TestCircuit {
         let now = StoreTime(Self.now)
         var circuit = TestCircuit(rules: .forTests(), state: .closed, since: StoreTime(8_000), epoch: epoch)
         circuit.lastError = "an earlier error"
@@ -28,7 +28,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
             Circuit.Failure(at: now.adding(-10), worker: 2, sequence: 1),
         ]
         func probe(_ token: Int64, _ lease: Int64) -> Circuit.Probe {
-            Circuit.Probe(token: token, worker: token, since: now.adding(-50), leaseEnds: now.adding(lease))
+            Circuit.Probe(token: token, worker: WorkerID(token), since: now.adding(-50), leaseEnds: now.adding(lease))
         }
         func beneath(_ state: Circuit.State) {
             circuit.state = state
@@ -77,7 +77,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// Worker 9 is dead, all others live.
-    static func isAlive(_ worker: Int64) -> Bool { worker != 9 }
+    static func isAlive(_ worker: WorkerID) -> Bool { worker != 9 }
 
     private func hold(_ state: HoldState, until: Int64?) -> Circuit.Hold {
         Circuit.Hold(
@@ -141,12 +141,12 @@ enum Happening: String, CaseIterable, CustomTestStringConvertible {
             _ = circuit.callFailed(report, at: moment, isAlive: alive)
             return .reported(circuit.callFailed(report, at: moment, isAlive: alive))
         case .callFailedStale:
-            report.epoch -= 1
+            report.epoch = report.epoch.adding(-1)
             return .reported(circuit.callFailed(report, at: moment, isAlive: alive))
         case .callSucceeded:
             return .reported(circuit.callSucceeded(report, at: moment))
         case .callSucceededStale:
-            report.epoch += 1
+            report.epoch = report.epoch.adding(1)
             return .reported(circuit.callSucceeded(report, at: moment))
         case .probeSucceeded, .probeSucceededAtLeaseEnd, .probeSucceededLate:
             return .reported(circuit.probeSucceeded(token: 1, epoch: epoch, at: moment))
@@ -161,16 +161,16 @@ enum Happening: String, CaseIterable, CustomTestStringConvertible {
         case .probeReleasedWrongToken:
             return .reported(circuit.probeReleased(token: 77, epoch: epoch, at: moment))
         case .probeSucceededWrongEpoch:
-            return .reported(circuit.probeSucceeded(token: 1, epoch: epoch - 1, at: moment))
+            return .reported(circuit.probeSucceeded(token: 1, epoch: epoch.adding(-1), at: moment))
         case .probeFailedWrongEpoch:
-            return .reported(circuit.probeFailed(token: 1, epoch: epoch - 1, error: "E", at: moment))
+            return .reported(circuit.probeFailed(token: 1, epoch: epoch.adding(-1), error: "E", at: moment))
         case .probeReleasedWrongEpoch:
-            return .reported(circuit.probeReleased(token: 1, epoch: epoch + 1, at: moment))
+            return .reported(circuit.probeReleased(token: 1, epoch: epoch.adding(1), at: moment))
         case .recordedFailure, .recordedSuccess:
             let failed = self == .recordedFailure
             return .reported(circuit.recorded(report, failed: failed, claiming: claim, at: moment, isAlive: alive))
         case .recordedFailureStale, .recordedSuccessStale:
-            report.epoch -= 1
+            report.epoch = report.epoch.adding(-1)
             let failed = self == .recordedFailureStale
             return .reported(circuit.recorded(report, failed: failed, claiming: claim, at: moment, isAlive: alive))
         case .reset:

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: CircuitTable.pairs, Situation.epochs)
-    func effect(of pair: Pair, epoch: Int64) {
+    func effect(of pair: Pair, epoch: Epoch) {
         let before = pair.situation.circuit(epoch: epoch)
         var circuit = before
         let reply = pair.happening.happen(to: &circuit)
@@ -93,7 +93,7 @@ import Testing
         // The epoch rule: each transition raises it to the greater of one more and now, and nobody probes any longer.
         var epoch = before.epoch
         for transition in history where raisesTheEpoch(transition.kind) {
-            epoch = max(epoch + 1, now.microseconds)
+            epoch = max(epoch.adding(1), Epoch(now.microseconds))
         }
         #expect(circuit.epoch == epoch)
         if epoch != before.epoch {

@@ -63,10 +63,10 @@ extension TestCircuit {
     /// A call that this circuit has admitted fails.
     mutating func fail(
         at ended: Int64,
-        by worker: Int64 = 1,
+        by worker: WorkerID = 1,
         _ sequence: Int64,
         reportedAt now: Int64? = nil,
-        alive: Set<Int64>? = nil
+        alive: Set<WorkerID>? = nil
     ) -> Circuit.ReportAction {
         let report = Report(worker: worker, sequence: sequence, epoch: self.epoch, at: StoreTime(ended), error: "E")
         return self.callFailed(report, at: Moment(now ?? ended)) { alive?.contains($0) ?? true }
@@ -78,7 +78,9 @@ extension TestCircuit {
         return self.callSucceeded(report, at: Moment(now ?? ended))
     }
 
-    mutating func arrive(at now: Int64, token: Int64, worker: Int64 = 1, alive: Set<Int64>? = nil) -> Circuit.Decision {
+    mutating func arrive(
+        at now: Int64, token: Int64, worker: WorkerID = 1, alive: Set<WorkerID>? = nil
+    ) -> Circuit.Decision {
         self.callArrived(at: Moment(now), claiming: Circuit.Claim(token: token, worker: worker)) {
             alive?.contains($0) ?? true
         }

@@ -9,8 +9,8 @@ struct RandomHistory {
     }
     struct Probe {
         var token: Int64
-        var worker: Int64
-        var epoch: Int64
+        var worker: WorkerID
+        var epoch: Epoch
     }
 
     final class Log {
@@ -21,8 +21,8 @@ struct RandomHistory {
     var now: Int64
     var circuit: TestCircuit
     var model: ReferenceModel
-    private var living: Set<Int64> = [1, 2, 3]
-    private var workers: [Int64] = [1, 2, 3]
+    private var living: Set<WorkerID> = [1, 2, 3]
+    private var workers: [WorkerID] = [1, 2, 3]
     private var calls: [Call] = []
     /// Ended and not yet reported, or reported once already.
     private var ended: [Call] = []
@@ -185,7 +185,7 @@ struct RandomHistory {
     private mutating func endAProbe() throws {
         // The dead report no more.
         guard var probe = self.random.pick(Array(self.probes.suffix(4))), self.isAlive(probe.worker) else { return }
-        if self.random.chance(3) { probe.epoch += 1 }
+        if self.random.chance(3) { probe.epoch = probe.epoch.adding(1) }
         let action: Circuit.ReportAction
         let verdict: ReferenceModel.Verdict
         switch self.random.number(in: 0...5) {
@@ -211,7 +211,7 @@ struct RandomHistory {
         let failed = self.random.chance(60)
         let token = self.number()
         var report = self.report(by: worker, epoch: self.circuit.epoch)
-        if self.random.chance(10) { report.epoch -= 1 }
+        if self.random.chance(10) { report.epoch = report.epoch.adding(-1) }
         let action = self.circuit.recorded(
             report, failed: failed, claiming: Circuit.Claim(token: token, worker: worker), at: self.moment(),
             isAlive: self.isAlive)
@@ -245,7 +245,7 @@ struct RandomHistory {
             self.living.remove(worker)
             self.say("death of worker \(worker)")
         } else {
-            let worker = self.number()
+            let worker = WorkerID(self.number())
             self.workers.append(worker)
             self.living.insert(worker)
             self.say("worker \(worker)")
@@ -304,7 +304,7 @@ struct RandomHistory {
         return self.nextNumber
     }
 
-    private mutating func report(by worker: Int64, epoch: Int64) -> Report {
+    private mutating func report(by worker: WorkerID, epoch: Epoch) -> Report {
         Report(
             worker: worker, sequence: self.number(), epoch: epoch, at: StoreTime(self.now), error: "E",
             outage: self.outage())
@@ -316,7 +316,7 @@ struct RandomHistory {
         return Outage(time: self.random.chance(70) ? Int64(self.random.number(in: -5...150)) : nil)
     }
 
-    var isAlive: (Int64) -> Bool {
+    var isAlive: (WorkerID) -> Bool {
         let living = self.living
         return { living.contains($0) }
     }

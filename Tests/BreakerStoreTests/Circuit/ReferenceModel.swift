@@ -13,19 +13,19 @@ struct ReferenceModel {
         case closed
     }
     enum Leave: Equatable {
-        case counted(epoch: Int64)
+        case counted(epoch: Epoch)
         case uncounted
-        case probe(epoch: Int64)
+        case probe(epoch: Epoch)
         case refused(RefusalCause, until: Int64?)
     }
     struct Failure {
         var at: Int64
-        var worker: Int64
+        var worker: WorkerID
         var sequence: Int64
     }
     struct Slot {
         var token: Int64
-        var worker: Int64
+        var worker: WorkerID
         var end: Int64
     }
 
@@ -37,7 +37,7 @@ struct ReferenceModel {
     var successes = 0
     var probeFailures = 0
     var trips = 0
-    var epoch: Int64
+    var epoch: Epoch
     var allFailures: [Failure] = []
     /// Those that were left when the last failure had been taken in.
     var remembered: [Failure] = []
@@ -46,11 +46,11 @@ struct ReferenceModel {
     var held: HoldState?
     var heldUntil: Int64?
     /// Who lives; the dead never come back.
-    var living: Set<Int64> = []
+    var living: Set<WorkerID> = []
 
     init(rules: Rules, now: Int64) {
         self.rules = rules
-        self.epoch = now
+        self.epoch = Epoch(now)
     }
 
     // MARK: - What can be asked
@@ -81,7 +81,7 @@ struct ReferenceModel {
 
     // MARK: - Calls
 
-    mutating func callArrived(_ now: Int64, token: Int64, worker: Int64) -> Leave {
+    mutating func callArrived(_ now: Int64, token: Int64, worker: WorkerID) -> Leave {
         if let leave = self.leave(now) { return leave }
         if self.phase == .open { self.change(to: .halfOpen, now) }
         self.slots.append(Slot(token: token, worker: worker, end: now + self.rules.lease))
@@ -89,7 +89,7 @@ struct ReferenceModel {
     }
 
     mutating func callFailed(
-        _ failure: Failure, epoch: Int64, outage: Outage? = nil, _ now: Int64
+        _ failure: Failure, epoch: Epoch, outage: Outage? = nil, _ now: Int64
     ) -> Verdict {
         var failure = failure
         if failure.at > now { failure.at = now }
@@ -123,7 +123,7 @@ struct ReferenceModel {
         var remembered = Array(newestFirst.prefix(self.threshold))
         let counted = self.counted(
             among: self.remembered.filter { self.isInWindow($0, now) } + reporting.filter { isSame($0) })
-        var seen: [Int64?] = []
+        var seen: [WorkerID?] = []
         for (index, failure) in newestFirst.enumerated() where counted.isEmpty || counted.contains(failure.worker) {
             let reporter = counted.isEmpty ? nil : failure.worker
             if seen.contains(reporter) { continue }
@@ -134,7 +134,7 @@ struct ReferenceModel {
         return .nothing
     }
 
-    mutating func callSucceeded(_ ended: Int64, epoch: Int64, _ now: Int64) -> Verdict {
+    mutating func callSucceeded(_ ended: Int64, epoch: Epoch, _ now: Int64) -> Verdict {
         guard epoch == self.epoch, self.held == nil, self.phase == .closed, self.isConsecutive else { return .nothing }
         let ended = min(ended, now)
         guard self.remembered.contains(where: { $0.at <= ended }) else { return .nothing }
@@ -146,7 +146,7 @@ struct ReferenceModel {
 
     // MARK: - Probes
 
-    mutating func probeSucceeded(token: Int64, epoch: Int64, _ now: Int64) -> Verdict {
+    mutating func probeSucceeded(token: Int64, epoch: Epoch, _ now: Int64) -> Verdict {
         guard self.takeSlot(token, epoch) else { return .nothing }
         self.successes += 1
         guard self.successes >= self.rules.probes.successesToClose else { return .nothing }
@@ -156,7 +156,7 @@ struct ReferenceModel {
         return .closed
     }
 
-    mutating func probeFailed(token: Int64, epoch: Int64, outage: Outage? = nil, _ now: Int64) -> Verdict {
+    mutating func probeFailed(token: Int64, epoch: Epoch, outage: Outage? = nil, _ now: Int64) -> Verdict {
         guard self.takeSlot(token, epoch) else {
             guard self.held == nil, self.phase != .closed || epoch != self.epoch else { return .nothing }
             return self.lateOutage(outage, of: now, now, isInEpoch: epoch == self.epoch)
@@ -181,7 +181,7 @@ struct ReferenceModel {
         return wasClosed ? .tripped : .reopened
     }
 
-    mutating func probeReleased(token: Int64, epoch: Int64) {
+    mutating func probeReleased(token: Int64, epoch: Epoch) {
         _ = self.takeSlot(token, epoch)
     }
 
@@ -270,7 +270,7 @@ struct ReferenceModel {
 
     private mutating func change(to phase: Phase, _ now: Int64) {
         self.phase = phase
-        self.epoch = max(self.epoch + 1, now)
+        self.epoch = max(self.epoch.adding(1), Epoch(now))
         self.slots = []
         self.successes = 0
         self.probeFailures = 0
@@ -283,7 +283,7 @@ struct ReferenceModel {
         self.trips = 0
     }
 
-    private mutating func takeSlot(_ token: Int64, _ epoch: Int64) -> Bool {
+    private mutating func takeSlot(_ token: Int64, _ epoch: Epoch) -> Bool {
         guard epoch == self.epoch, self.slots.contains(where: { $0.token == token }) else { return false }
         self.slots = self.slots.filter { $0.token != token }
         return true
@@ -294,7 +294,7 @@ struct ReferenceModel {
     }
 
     /// The workers that live; all, if there are too few of them in any case.
-    private func counted(among failures: [Failure]) -> Set<Int64> {
+    private func counted(among failures: [Failure]) -> Set<WorkerID> {
         let workers = Set(failures.map(\.worker))
         return workers.count < self.rules.minimumReporters ? workers : workers.intersection(self.living)
     }

@@ -11,7 +11,7 @@ struct TestCircuit: Equatable {
         rules: Rules,
         state: Circuit.State,
         since: StoreTime,
-        epoch: Int64,
+        epoch: Epoch,
         failures: [Circuit.Failure] = [],
         forgottenUntil: StoreTime? = nil,
         tripsInARow: Int = 0,
@@ -25,7 +25,7 @@ struct TestCircuit: Equatable {
         self.failures = failures
     }
 
-    init(rules: Rules, at now: StoreTime, epochFloor: Int64 = 0) {
+    init(rules: Rules, at now: StoreTime, epochFloor: Epoch = 0) {
         self.machine = Circuit(rules: rules, at: now, epochFloor: epochFloor)
         self.failures = []
     }
@@ -52,7 +52,7 @@ struct TestCircuit: Equatable {
         return copy.apply(at: now) { circuit, _ in circuit.failureCount.count }
     }
 
-    func answer(at now: StoreTime, isAlive: (Int64) -> Bool) -> Circuit.Answer {
+    func answer(at now: StoreTime, isAlive: (WorkerID) -> Bool) -> Circuit.Answer {
         self.machine.answer(at: now, isAlive: isAlive)
     }
 
@@ -68,7 +68,7 @@ struct TestCircuit: Equatable {
     // MARK: - Events
 
     mutating func callFailed(
-        _ report: Report, at moment: Moment, isAlive: (Int64) -> Bool = { _ in true }
+        _ report: Report, at moment: Moment, isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> Circuit.ReportAction {
         var report = report
         report.isRetry = true
@@ -80,17 +80,17 @@ struct TestCircuit: Equatable {
     }
 
     mutating func callArrived(
-        at moment: Moment, claiming claim: Circuit.Claim, isAlive: (Int64) -> Bool = { _ in true }
+        at moment: Moment, claiming claim: Circuit.Claim, isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> Circuit.Decision {
         self.apply(at: moment.now) { circuit, _ in circuit.callArrived(at: moment, claiming: claim, isAlive: isAlive) }
     }
 
-    mutating func probeSucceeded(token: Int64, epoch: Int64, at moment: Moment) -> Circuit.ReportAction {
+    mutating func probeSucceeded(token: Int64, epoch: Epoch, at moment: Moment) -> Circuit.ReportAction {
         self.apply(at: moment.now) { circuit, _ in circuit.probeSucceeded(token: token, epoch: epoch, at: moment) }
     }
 
     mutating func probeFailed(
-        token: Int64, epoch: Int64, error: String?, outage: Outage? = nil, at moment: Moment
+        token: Int64, epoch: Epoch, error: String?, outage: Outage? = nil, at moment: Moment
     ) -> Circuit.ReportAction {
         let report = Report(worker: 1, sequence: 1, epoch: epoch, at: moment.now, error: error, outage: outage)
         return self.probeEnded(token: token, .failure, report, at: moment)
@@ -102,7 +102,7 @@ struct TestCircuit: Equatable {
         self.apply(at: moment.now) { circuit, _ in circuit.probeEnded(token: token, verdict, report, at: moment) }
     }
 
-    mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> Circuit.ReportAction {
+    mutating func probeReleased(token: Int64, epoch: Epoch, at moment: Moment) -> Circuit.ReportAction {
         self.apply(at: moment.now) { circuit, _ in circuit.probeReleased(token: token, epoch: epoch, at: moment) }
     }
 
@@ -111,7 +111,7 @@ struct TestCircuit: Equatable {
         failed: Bool,
         claiming claim: Circuit.Claim,
         at moment: Moment,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> Circuit.ReportAction {
         var report = report
         report.isRetry = true

@@ -141,7 +141,7 @@ import Testing
         try await crowd.ask("squat \(place.store)-lock \(ids.lowerBound) \(ids.count)")
         let owner = try #require(BoardReader(at: path)).header.owner
         let board = try #require(try Board.open(at: path, of: owner))
-        for id in ids { _ = try board.acquireSeat(for: id, isAlive: { _ in true }, making: .alone) }
+        for id in ids { _ = try board.acquireSeat(for: WorkerID(id), isAlive: { _ in true }, making: .alone) }
         let second = try await place.openWorker()
         try await second.ask("breaker users \(Self.rule)")
         try await second.ask("call users 10")

@@ -49,7 +49,7 @@ import Darwin
                             lanes.lanes.add(.succeeded)
                         }
                         self.tell(Self.begun)
-                        counter.count(.failed, by: Int64(self.number + 1), lanes: lanes.lanes) {
+                        counter.count(.failed, by: WorkerID(Int64(self.number + 1)), lanes: lanes.lanes) {
                             SystemHostClock.uptimeNanoseconds / 1_000
                         }
                         self.tell(Self.acknowledged)
@@ -218,7 +218,8 @@ import Darwin
                         while board.loseIfReplaced(), !isOver() {
                             for _ in 0..<20 {
                                 counter.count(
-                                    CountedFailure(isFailed: true, isSlow: true), by: Int64(number + 1), lanes: lanes
+                                    CountedFailure(isFailed: true, isSlow: true), by: WorkerID(Int64(number + 1)),
+                                    lanes: lanes
                                 ) { SystemHostClock.uptimeNanoseconds / 1_000 }
                                 _ = counter.sums(at: SystemHostClock.uptimeNanoseconds / 1_000)
                             }

@@ -127,7 +127,9 @@ import Darwin
     @Test func showsWhoIsDegraded() throws {
         try BoardPlace.withBoard { place, board in
             // So many have room where the next segment begins all the same.
-            for worker in 1...1_024 { #expect(board.setDegraded(Int64(worker), since: 5, isAlive: { _ in true })) }
+            for worker in 1...1_024 {
+                #expect(board.setDegraded(WorkerID(Int64(worker)), since: 5, isAlive: { _ in true }))
+            }
             #expect(!board.setDegraded(1_025, since: 5, isAlive: { _ in true }))
             // The cell of a dead worker is free.
             #expect(board.setDegraded(1_026, since: 6, isAlive: { $0 != 9 }))

@@ -282,7 +282,7 @@ import Darwin
         do {
             let connection = try Connection(path: place.store, access: .readWrite)
             try connection.configureForSharing()
-            try Database(connection).removeWorker(id, at: StoreTime(microseconds: 1))
+            try Database(connection).removeWorker(WorkerID(id), at: StoreTime(microseconds: 1))
         }
         #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM counters") == "0")
         worker.goOn()

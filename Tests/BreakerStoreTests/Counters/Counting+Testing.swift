@@ -14,7 +14,7 @@ extension CircuitCells {
     ///
     /// - Parameter isLate: whether the end counts in totals alone.
     func count(
-        _ end: CountedFailure, by worker: Int64 = 1, windowGeneration: Int64 = 1, lanes: borrowing Lanes = Lanes(),
+        _ end: CountedFailure, by worker: WorkerID = 1, windowGeneration: Int64 = 1, lanes: borrowing Lanes = Lanes(),
         isLate: Bool = false,
         clock: () -> Int64
     ) {
@@ -41,7 +41,7 @@ extension CircuitCounts {
     /// The circuit of this incarnation is there, and closed.
     @discardableResult
     func update(
-        incarnation: Int64?, _ rules: Rules, epoch: Int64, windowGeneration: Int64 = 1,
+        incarnation: Int64?, _ rules: Rules, epoch: Epoch, windowGeneration: Int64 = 1,
         if isCurrent: () -> Bool = { true }
     ) -> Bool {
         self.update(

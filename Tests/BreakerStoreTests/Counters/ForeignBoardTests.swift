@@ -57,7 +57,7 @@ import Testing
                     counter.count(end, by: 9, windowGeneration: 3, lanes: lanes, isLate: late) { 21_500_000 }
                 }
             }
-            board.setDegraded(1 << 40, since: 77, reason: .full, isAlive: { _ in true })
+            board.setDegraded(WorkerID(1 << 40), since: 77, reason: .full, isAlive: { _ in true })
             board.setDegraded(9, since: 78, isAlive: { _ in true })
             let data = try Self.output([place.path, "22000000", "3", "16000000"])
             let told = try JSONDecoder().decode(Told.self, from: data)

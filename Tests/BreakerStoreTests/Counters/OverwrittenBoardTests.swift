@@ -75,7 +75,7 @@ import Testing
         for _ in 0..<3 { try await a.run {} }
         core.publishAllCounts()
         let board = try #require(core.counting.board)
-        board.setDegraded(1 << 40, since: 5, isAlive: { _ in true })
+        board.setDegraded(WorkerID(1 << 40), since: 5, isAlive: { _ in true })
         try Self.write(
             damage, to: board,
             windowGeneration: try #require(
@@ -88,7 +88,7 @@ import Testing
             if second % 3 == 0 { try? await a.run { throw CallFailure() } }
             core.publishAllCounts()
             core.saveCountersIfDue()
-            board.setDegraded(1 << 41, since: Int64(second), isAlive: { _ in false })
+            board.setDegraded(WorkerID(1 << 41), since: Int64(second), isAlive: { _ in false })
             // Circuits that come meanwhile.
             let other = try breaker("circuit-\(second)")
             try? await other.run { throw CallFailure() }

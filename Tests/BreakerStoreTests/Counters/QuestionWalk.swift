@@ -36,7 +36,7 @@ struct QuestionWalk {
     }
 
     private final class Process {
-        let worker: Int64
+        let worker: WorkerID
         let lanes = Lanes()
         var isAlive = true
         var stoppedUntil: Int64 = 0
@@ -60,7 +60,7 @@ struct QuestionWalk {
         var failing = 0.0
         var until: Int64
 
-        init(_ worker: Int64, _ now: Int64, publishesAt time: Int64, seatAt: Int64) {
+        init(_ worker: WorkerID, _ now: Int64, publishesAt time: Int64, seatAt: Int64) {
             self.worker = worker
             self.nextPublish = time
             self.seatAt = seatAt
@@ -109,7 +109,8 @@ struct QuestionWalk {
     private mutating func startProcess() {
         let first = self.now + Int64(self.random.number(in: 0...Int(self.period)))
         let seat = self.now + Int64(self.random.number(in: 0...300_000))
-        self.processes.append(Process(Int64(self.processes.count + 1), self.now, publishesAt: first, seatAt: seat))
+        let worker = WorkerID(Int64(self.processes.count + 1))
+        self.processes.append(Process(worker, self.now, publishesAt: first, seatAt: seat))
     }
 
     private var instant: RateQuestion.Instant { self.start + .microseconds(self.now - 1_000_000_000) }

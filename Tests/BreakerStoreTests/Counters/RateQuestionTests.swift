@@ -8,27 +8,27 @@ import Testing
     private static let bit: UInt64 = 4
 
     /// The seventh question, of worker 1, of a circuit that workers 2 and 3 have registered.
-    private static func question(users: Set<Int64>? = [2, 3]) -> RateQuestion {
+    private static func question(users: Set<WorkerID>? = [2, 3]) -> RateQuestion {
         RateQuestion(
             number: 7, asker: 1, bit: Self.bit, users: users, asked: Self.start,
             patience: RateQuestion.patience(period: .milliseconds(50)))
     }
 
-    private static func seat(_ worker: Int64, _ answered: UInt64, mask: UInt64 = 4) -> Seats.Taken {
+    private static func seat(_ worker: WorkerID, _ answered: UInt64, mask: UInt64 = 4) -> Seats.Taken {
         Seats.Taken(worker: worker, answered: answered, mask: mask)
     }
 
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var seats: [Seats.Taken]
-        var users: Set<Int64>? = [2, 3]
+        var users: Set<WorkerID>? = [2, 3]
         var own: UInt64 = 7
-        var dead: Set<Int64> = []
+        var dead: Set<WorkerID> = []
         let missing: Int
 
         init(
-            _ description: String, _ seats: [Seats.Taken], users: Set<Int64>? = [2, 3], own: UInt64 = 7,
-            dead: Set<Int64> = [], missing: Int
+            _ description: String, _ seats: [Seats.Taken], users: Set<WorkerID>? = [2, 3], own: UInt64 = 7,
+            dead: Set<WorkerID> = [], missing: Int
         ) {
             self.testDescription = description
             self.seats = seats

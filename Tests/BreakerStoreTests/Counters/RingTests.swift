@@ -354,8 +354,8 @@ import Testing
 
     @Test func keepsTheLatestSixteenWorkers() {
         let (cells, reporters) = Self.reporters(160_000_000)
-        for worker in 1...20 as ClosedRange<Int64> { reporters.record(worker, at: 100 + UInt64(worker) / 2) }
-        #expect(reporters.workers(at: 110) == Set(5...20))
+        for worker in 1...20 as ClosedRange<Int64> { reporters.record(WorkerID(worker), at: 100 + UInt64(worker) / 2) }
+        #expect(reporters.workers(at: 110) == Set((5...20).map { WorkerID($0) }))
         reporters.record(7, at: 118)
         #expect(reporters.workers(at: 118).contains(7) && reporters.workers(at: 118).count == 16)
         #expect(reporters.workers(at: 127) == [7], "the others' ends are out of the window")

@@ -15,16 +15,16 @@ import Darwin
 /// The seats of a board: who has one, how far it has answered, and how it is woken.
 @Suite(.timeLimit(.minutes(10))) struct SeatTests {
     private static func sit(
-        _ board: Board, _ worker: Int64, dead: Set<Int64> = []
+        _ board: Board, _ worker: WorkerID, dead: Set<WorkerID> = []
     ) throws -> Seats {
         try board.acquireSeat(for: worker, isAlive: { !dead.contains($0) }, making: .alone)
     }
 
     @Test func theLowestFreeSeatIsTaken() throws {
         try BoardPlace.withBoard { place, board in
-            for worker in 1...Int64(SeatTable.count) { _ = try Self.sit(board, worker) }
+            for worker in 1...Int64(SeatTable.count) { _ = try Self.sit(board, WorkerID(worker)) }
             let seats = try Self.sit(place.open(), 1)
-            let workers = Dictionary(uniqueKeysWithValues: (0..<128).map { ($0, Int64($0 + 1)) })
+            let workers = Dictionary(uniqueKeysWithValues: (0..<128).map { ($0, WorkerID(Int64($0 + 1))) })
             #expect(seats.taken.mapValues(\.worker) == workers)
             // One more has none, and still asks.
             let last = try Self.sit(board, 129)

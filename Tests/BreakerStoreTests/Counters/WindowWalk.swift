@@ -99,7 +99,7 @@ struct WindowWalk {
         self.failures.append(self.now)
         if self.publishes[index].last != self.now { self.publishes[index].append(self.now) }
         self.counter.count(
-            .failed, by: Int64(index + 1), windowGeneration: self.windowGeneration, lanes: process.lanes
+            .failed, by: WorkerID(Int64(index + 1)), windowGeneration: self.windowGeneration, lanes: process.lanes
         ) { [now = self.now] in now }
     }
 

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    static func circuit(_ beneath: Beneath, _ over: Over, epoch: Int64 = 9_000) -> Circuit {
+    static func circuit(_ beneath: Beneath, _ over: Over, epoch: Epoch = 9_000) -> Circuit {
         let state: Circuit.State =
             switch beneath {
             case .closed: .closed
@@ -109,8 +109,8 @@ import Testing
         var testDescription: String { "\(self.order) in \(self.beneath), \(self.over)" }
     }
 
-    @Test(arguments: Case.all, [9_000, 20_000] as [Int64])
-    func effect(of one: Case, epoch: Int64) {
+    @Test(arguments: Case.all, [9_000, 20_000] as [Epoch])
+    func effect(of one: Case, epoch: Epoch) {
         let (order, beneath, over) = (one.order, one.beneath, one.over)
         let now = StoreTime(Self.now)
         let before = Self.circuit(beneath, over, epoch: epoch)
@@ -125,7 +125,7 @@ import Testing
         #expect(changes == (effect?.forgetsFailures ?? false ? [.dropAll] : []))
         #expect((circuit.lastError == nil) == (effect?.forgetsFailures ?? false))
         let isNewStay = effect?.isNewStay ?? false
-        #expect(circuit.epoch == (isNewStay ? max(epoch + 1, Self.now) : epoch))
+        #expect(circuit.epoch == (isNewStay ? max(epoch.adding(1), Epoch(Self.now)) : epoch))
         #expect(circuit.probes == (isNewStay ? [] : before.probes))
         #expect(circuit.since == (Self.startsOver(order, beneath, effect) ? now : before.since))
         self.expectHold(of: circuit, after: before, order)

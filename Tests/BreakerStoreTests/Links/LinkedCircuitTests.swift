@@ -33,7 +33,7 @@ import Testing
         #expect(seen.failures.map(\.age) == [25_000_000, 5_000_000])
         let snapshot = try #require(try self.store.circuit(named: "a"))
         let expected = LinkedCircuit(
-            name: "a", epoch: snapshot.epoch, state: .closed, counting: .init(failures: 3, window: 60_000_000),
+            name: "a", epoch: Epoch(snapshot.epoch), state: .closed, counting: .init(failures: 3, window: 60_000_000),
             recovery: 30_000_000, longestRecovery: 86_400_000_000, failures: seen.failures,
             lastError: snapshot.lastError)
         #expect(seen == expected)

@@ -16,14 +16,14 @@ import Testing
         self.store = try CircuitStore(path: self.place.store, configuration: configuration)
     }
 
-    private func epoch(_ name: String = "users") throws -> Int64 {
-        try #require(try self.store.circuit(named: name)).epoch
+    private func epoch(_ name: String = "users") throws -> Epoch {
+        Epoch(try #require(try self.store.circuit(named: name)).epoch)
     }
 
     @discardableResult
     private func obey(
         _ order: LinkOrder, on name: String = "users", reason: String? = nil
-    ) throws -> Int64? {
+    ) throws -> Epoch? {
         let who: String? = if case .obey(let command, _, _) = order { command.by } else { nil }
         return try self.store.obey(
             order, on: name, ifEpoch: self.epoch(name), by: LinkOrder.fleet(for: who), reason: reason)
@@ -66,7 +66,7 @@ import Testing
         let epoch = try self.epoch()
         let before = try self.bytes()
         let after = try self.store.obey(
-            order, on: "users", ifEpoch: epoch + difference, by: LinkOrder.fleet, reason: "too late")
+            order, on: "users", ifEpoch: epoch.adding(difference), by: LinkOrder.fleet, reason: "too late")
         #expect(after == nil)
         #expect(try self.bytes() == before)
         #expect(try self.store.obey(order, on: "nobody", ifEpoch: epoch, by: nil, reason: nil) == nil)
@@ -179,7 +179,7 @@ import Testing
             Hook.install { if $0 == "sync.begin" { syncs.withLock { $0 += 1 } } }
             func count(_ order: LinkOrder) throws -> Int {
                 let before = syncs.withLock { $0 }
-                let epoch = try #require(try store.circuit(named: "users")).epoch
+                let epoch = Epoch(try #require(try store.circuit(named: "users")).epoch)
                 _ = try #require(
                     try store.obey(order, on: "users", ifEpoch: epoch, by: LinkOrder.fleet, reason: nil))
                 return syncs.withLock { $0 } - before

@@ -86,7 +86,7 @@ import Testing
         let path = try Workplace.here.store
         try Stores.make(path)
         let lock = try LockFile(path: path + "-lock", creatingWith: nil, owner: nil)
-        let worker = LockFile.workers.lowerBound + 1
+        let worker = WorkerID(LockFile.workers.lowerBound.rawValue + 1)
         #expect(lock.lock(worker: worker))
         Files.write(Array("not a database".utf8), to: path)
         let error = #expect(throws: BreakerStoreError.self) { try StoreFiles(path: path).quarantine(SystemHostClock()) }

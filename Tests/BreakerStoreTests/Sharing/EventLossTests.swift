@@ -22,7 +22,7 @@ import Testing
         for ear in ["stream", "handler"] {
             let heard = try await workers[1].heard(ear, upTo: newest.id)
             #expect(heard.map(\.kind).prefix(3) == [.reset, .missed, .held])
-            #expect(heard.dropFirst().first?.reason == "40_events_were_lost")
+            #expect(heard.dropFirst().first?.reason == "40_events_were_deleted_before_they_were_read")
             #expect(heard.dropFirst(2).map(\.ofAll) == history.map(\.ofAll))
             #expect(heard.map(\.id) == heard.map(\.id).sorted())
             #expect(!heard.contains { $0.isOwn })

@@ -211,7 +211,8 @@ struct LostFileWorld {
         let open = Set(self.processes.compactMap(\.file) + [self.current].compactMap(\.self)).sorted()
         for number in open {
             let file = self.files[number]
-            times += [file.createdAt, file.circuit.epoch, file.noted?.epoch ?? 0, file.noted?.epochHere ?? 0]
+            times.append(file.createdAt)
+            times += [file.circuit.epoch, file.noted?.epoch ?? 0, file.noted?.epochHere ?? 0].map(\.rawValue)
             times += [file.noted?.seenAt ?? 0, file.noted?.incarnation ?? 0]
         }
         let order = Set(times).sorted()
@@ -228,11 +229,13 @@ struct LostFileWorld {
             let file = self.files[number]
             key += [rank(file.createdAt), self.now - file.createdAt <= Restoration.time ? 1 : 0]
             key += [
-                rank(file.circuit.epoch), file.circuit.windowGeneration == 1 ? 1 : 0, file.circuit.hold == nil ? 0 : 1,
+                rank(file.circuit.epoch.rawValue), file.circuit.windowGeneration == 1 ? 1 : 0,
+                file.circuit.hold == nil ? 0 : 1,
             ]
             key += [file.circuit.state == .closed ? 0 : 1, file.isCommanded ? 1 : 0, file.hasNewest ? 1 : 0]
             guard let noted = file.noted else { continue }
-            key += [rank(noted.incarnation), rank(noted.epoch), rank(noted.epochHere), rank(noted.seenAt)]
+            key += [rank(noted.incarnation), rank(noted.epoch.rawValue), rank(noted.epochHere.rawValue)]
+            key.append(rank(noted.seenAt))
             key.append(noted.isRestored ? 1 : 0)
         }
         return key

@@ -199,7 +199,7 @@ extension World {
             _ = self.change(isWord: true) { circuit, _ in circuit.probesAllowed(at: now, reason: nil) }
         case .forgotten:
             // Whoever uses the circuit next registers it again.
-            let floor = self.plant == .epochFloorForgotten ? 0 : self.file.circuit.epoch.addingSaturating(1)
+            let floor = self.plant == .epochFloorForgotten ? 0 : self.file.circuit.epoch.adding(1)
             self.file = CircuitInMemory(Circuit(rules: self.bounds.rules, at: now, epochFloor: floor))
             self.expected.generationEnds()
             self.expected.heldUntil = nil

@@ -145,7 +145,7 @@ extension World {
     }
 
     private func words(of leave: Leave) -> [Int] {
-        let ahead = leave.epoch - self.file.circuit.epoch
+        let ahead = leave.epoch.rawValue - self.file.circuit.epoch.rawValue
         return [
             leave.windowGeneration == self.expected.windowGeneration ? 1 : 0,
             ahead == 0 ? 1 : ahead > 0 ? Int(min(ahead, 5)) + 1 : 0,

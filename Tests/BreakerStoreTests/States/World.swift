@@ -25,7 +25,7 @@ struct World {
 
     /// A process with one open store.
     struct Process {
-        let worker: Int64
+        let worker: WorkerID
         var life: StoreLife
         var isAlive = true
         var isStopped = false
@@ -53,7 +53,7 @@ struct World {
 
     /// Leave to make a call.
     struct Leave {
-        var epoch: Int64 = 0
+        var epoch: Epoch = 0
         var probe: Int64?
         /// The end of the probe's lease.
         var ends = Int.max
@@ -107,7 +107,8 @@ struct World {
         var life = StoreLife(path: "/a", firstRetry: .seconds(1), maintainsAlways: self.bounds.maintains)
         life.opened(mayCacheDecisions: true)
         return Process(
-            worker: Int64(self.newNumber()), life: life, isThreadAwake: self.bounds.maintains, remembered: self.file)
+            worker: WorkerID(Int64(self.newNumber())), life: life, isThreadAwake: self.bounds.maintains,
+            remembered: self.file)
     }
 
     // MARK: - Time
@@ -119,13 +120,13 @@ struct World {
     static func seconds(_ instant: StoreLife.Instant) -> Int { Int((instant - Self.start).components.seconds) }
 
     /// Tells whether a worker lives, as its lock on a byte of the lock file does.
-    var isAlive: (Int64) -> Bool {
+    var isAlive: (WorkerID) -> Bool {
         if self.plant == .deadKeepSlots { return { _ in true } }
         let living = self.living
         return { living.contains($0) }
     }
 
-    var living: [Int64] { self.processes.filter { $0.isAlive && !$0.hasThreadEnded }.map(\.worker) }
+    var living: [WorkerID] { self.processes.filter { $0.isAlive && !$0.hasThreadEnded }.map(\.worker) }
 
     mutating func breaks(_ promise: Promise, _ how: String) {
         if self.broken == nil { self.broken = BrokenPromise(promise: promise, how: how) }

@@ -34,7 +34,7 @@ import Testing
         "rules.minimumReporters": { $0.rules.minimumReporters += 1 },
         "state": { $0.state = .halfOpen(successes: 2) },
         "since": { $0.since = $0.since.adding(-1) },
-        "epoch": { $0.epoch += 1 },
+        "epoch": { $0.epoch = $0.epoch.adding(1) },
         "forgottenUntil": { $0.forgottenUntil = $0.since },
         "clearedAt": { $0.clearedAt = $0.since },
         "probeFailures": {

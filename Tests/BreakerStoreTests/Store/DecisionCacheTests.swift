@@ -23,11 +23,11 @@ import Testing
         let seen = Locked(0)
         for _ in 0..<2 {
             Thread.detach(group) {
-                var last: Int64 = 0
-                while last < rounds {
+                var last: Epoch = 0
+                while last < Epoch(rounds) {
                     let answer = shared.cache.read(store.gate)
                     guard answer.kind != .unknown else { continue }
-                    if answer.epoch != answer.until || answer.epoch < last { torn.withLock { $0 += 1 } }
+                    if answer.epoch != Epoch(answer.until) || answer.epoch < last { torn.withLock { $0 += 1 } }
                     last = answer.epoch
                 }
                 seen.withLock { $0 += 1 }
@@ -35,7 +35,7 @@ import Testing
         }
         for round in 1...rounds {
             shared.cache.publish(
-                CallDecision(.open, epoch: round, until: round),
+                CallDecision(.open, epoch: Epoch(round), until: round),
                 readUnder: held.tag,
                 generation: held.generation
             )

@@ -77,7 +77,7 @@ import Testing
         #expect(missed?.kind == .missed)
         let next = await iterator.next()
         let number = try #require(Int(next?.reason ?? ""))
-        #expect(missed?.reason == "\(number - 1_000) events were lost" && number > 1_400)
+        #expect(missed?.reason == "\(number - 1_000) events were deleted before they were read" && number > 1_400)
         #expect(missed.map(\.id) == next.map { $0.id - 1 })
         for number in (number + 1)..<1_500 { #expect(await iterator.next()?.reason == "\(number)") }
         store.close()

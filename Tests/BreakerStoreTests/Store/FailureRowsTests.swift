@@ -16,8 +16,8 @@ import Testing
         private var memory: CircuitInMemory
         private var sequence: Int64 = 0
         private var told: [Report] = []
-        private let workers: [Int64] = [1, 2, 3, 4]
-        private var living: Set<Int64> = [1, 2, 3]
+        private let workers: [WorkerID] = [1, 2, 3, 4]
+        private var living: Set<WorkerID> = [1, 2, 3]
         private(set) var trips = 0
 
         private static let patience = Deadline(after: .hangLimit)
@@ -132,7 +132,7 @@ import Testing
         private mutating func report() -> Report {
             self.sequence += 1
             let age = self.random.chance(20) ? Int64(self.random.number(in: 0...60)) : 0
-            let worker = self.random.chance(60) ? 1 : Int64(self.random.number(in: 1...4))
+            let worker = self.random.chance(60) ? 1 : WorkerID(Int64(self.random.number(in: 1...4)))
             return Report(
                 worker: worker, sequence: self.sequence, epoch: 0, at: self.core.clock.now.adding(-age), error: "E")
         }

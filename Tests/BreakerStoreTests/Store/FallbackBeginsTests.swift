@@ -180,8 +180,8 @@ import Darwin
         let now = StoreTime(microseconds: 1_000_000)
         let config = CircuitBreaker.Config(name: "a", trip: .failures(3, within: .seconds(60)))
         let circuit = SharedCircuit(ConfigBox(config))
-        func read(_ epoch: Int64, held: Bool) {
-            var stored = Circuit(rules: Rules(config), at: StoreTime(microseconds: epoch))
+        func read(_ epoch: Epoch, held: Bool) {
+            var stored = Circuit(rules: Rules(config), at: epoch.latestStart)
             if held { stored.hold = Circuit.Hold(state: .open, since: now) }
             let row = CircuitRow(id: 1, incarnation: 1, group: nil, lastUsed: 0, circuit: stored)
             _ = circuit.update(SharedCircuit.LastRead(row, at: now, StoreClock(ManualHostClock())), if: { true })
@@ -192,7 +192,7 @@ import Darwin
             }
         }
         #expect(!isRefused())
-        for (epoch, held) in [(1, true), (2, false), (3, true)] as [(Int64, Bool)] {
+        for (epoch, held) in [(1, true), (2, false), (3, true)] as [(Epoch, Bool)] {
             read(epoch, held: held)
             #expect(isRefused() == held)
         }

@@ -71,7 +71,7 @@ import Testing
     ]
 
     private static func noted(
-        _ epoch: Int64, restored: Bool = false, of incarnation: Int64 = 1, seenAt: Int64 = 90, here: Int64 = 500
+        _ epoch: Epoch, restored: Bool = false, of incarnation: Int64 = 1, seenAt: Int64 = 90, here: Epoch = 500
     ) -> Restoration.Noted {
         .init(incarnation: incarnation, seenAt: seenAt, epoch: epoch, epochHere: here, isOpenRestored: restored)
     }
@@ -161,10 +161,10 @@ import Testing
 
     /// In the same file without its log, the later epoch is the later state.
     @Test(arguments: [
-        (epoch: Int64(19), commanded: false, decision: Restoration.OfCircuit.restore), (20, false, .leave),
+        (epoch: Epoch(19), commanded: false, decision: Restoration.OfCircuit.restore), (20, false, .leave),
         (21, false, .leave), (19, true, .leave),
     ])
-    func decidesByEpochsInTheSameFile(epoch: Int64, commanded: Bool, decision: Restoration.OfCircuit) {
+    func decidesByEpochsInTheSameFile(epoch: Epoch, commanded: Bool, decision: Restoration.OfCircuit) {
         for (what, known) in Self.knows {
             let here = Restoration.Here(epoch: epoch, isNew: epoch == 19, isCommanded: commanded)
             #expect(Restoration.decideResumed(known, in: here) == decision, "\(what)")

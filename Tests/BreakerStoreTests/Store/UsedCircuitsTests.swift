@@ -15,9 +15,9 @@ import Testing
         self.circuits.use(registering: ConfigBox(Self.config(name, failures)))
     }
 
-    private static func read(_ failures: Int, epoch: Int64, incarnation: Int64 = 1) -> SharedCircuit.LastRead {
+    private static func read(_ failures: Int, epoch: Epoch, incarnation: Int64 = 1) -> SharedCircuit.LastRead {
         let rules = Rules(Self.config("a", failures))
-        let circuit = Circuit(rules: rules, at: StoreTime(microseconds: epoch))
+        let circuit = Circuit(rules: rules, at: epoch.latestStart)
         return SharedCircuit.LastRead(
             CircuitRow(id: 1, incarnation: incarnation, group: nil, lastUsed: 0, circuit: circuit), at: circuit.since,
             StoreClock(ManualHostClock()))
@@ -98,7 +98,8 @@ import Testing
         let read = Self.read(1, epoch: 5)
         _ = circuit.update(read, if: { true })
         circuit.counts.update(
-            (read.id, read.incarnation), read.rules, epoch: read.epoch - 1, windowGeneration: read.windowGeneration - 1)
+            (read.id, read.incarnation), read.rules, epoch: read.epoch.adding(-1),
+            windowGeneration: read.windowGeneration - 1)
         _ = circuit.update(read, if: { true })
         #expect(circuit.counts.epoch == read.epoch)
     }
@@ -156,7 +157,7 @@ import Testing
     @Test func whatTheFileSaysIsInForce() {
         let circuit = self.use("a", 1)
         circuit.confirmStored(Self.config("a", 1))
-        func read(_ failures: Int, epoch: Int64) -> TripRule? {
+        func read(_ failures: Int, epoch: Epoch) -> TripRule? {
             circuit.update(Self.read(failures, epoch: epoch), if: { true }).newConfig?.trip
         }
         #expect(read(1, epoch: 5) == .consecutiveFailures(1))

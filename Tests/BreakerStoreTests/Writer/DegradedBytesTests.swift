@@ -23,8 +23,8 @@ import Darwin
     }
 
     /// The number of the only worker.
-    private static func worker() throws -> Int64 {
-        try #require(Foreign.value(try Workplace.here.store, "SELECT id FROM worker").flatMap { Int64($0) })
+    private static func worker() throws -> WorkerID {
+        WorkerID(try #require(Foreign.number(try Workplace.here.store, "SELECT id FROM worker")))
     }
 
     @Test func aWorkerOfAnEarlierMajorVersionIsFoundUntilItEnds() async throws {
@@ -112,7 +112,7 @@ import Darwin
             var locked: Set<DegradedBytes> = []
             for number in 0..<300 {
                 let lock = try LockFile(path: path, creatingWith: 0o600, owner: nil)
-                let worker = Int64.random(in: LockFile.workers)
+                let worker = WorkerID.random(in: LockFile.workers)
                 #expect(lock.lock(worker: worker))
                 // The last one counts.
                 for reason in [BreakerStoreError.Code.foreignSchema, reasons[number % reasons.count]] {

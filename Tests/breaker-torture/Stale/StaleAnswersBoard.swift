@@ -52,8 +52,8 @@ final class StaleAnswersBoard: Sendable {
 
     func begin(_ circuit: Int) -> Int64 { self.numbers.add(1, at: Self.place(circuit, .begun)) }
 
-    func acknowledge(_ circuit: Int, number: Int64, epoch: Int64, permits: Bool) {
-        self.numbers.raise(Self.place(circuit, .acknowledged), to: epoch << 1 | (permits ? 1 : 0))
+    func acknowledge(_ circuit: Int, number: Int64, epoch: Epoch, permits: Bool) {
+        self.numbers.raise(Self.place(circuit, .acknowledged), to: epoch.rawValue << 1 | (permits ? 1 : 0))
         self.numbers.raise(Self.place(circuit, .number), to: number)
         self.add(.commits)
     }

@@ -95,7 +95,8 @@ final class StaleAnswersReader: Sendable {
                     continue
                 }
                 hits += 1
-                if answer.epoch < acknowledged >> 1 { self.suspect(answer, acknowledged >> 1, breaker.name, era) }
+                let least = Epoch(acknowledged >> 1)
+                if answer.epoch < least { self.suspect(answer, least, breaker.name, era) }
                 if turn % 128 == 127 { self.call(circuit, handles, era, &random) }
             }
             if era % 2 == 0 {
@@ -106,7 +107,7 @@ final class StaleAnswersReader: Sendable {
     }
 
     /// An answer that is older than what was acknowledged before it was asked for.
-    private func suspect(_ answer: CachedDecision, _ least: Int64, _ name: String, _ era: Int64) {
+    private func suspect(_ answer: CachedDecision, _ least: Epoch, _ name: String, _ era: Int64) {
         guard era % 2 == 0, self.board[.era] == era else { return }
         self.violated("\(name) is \(answer.verdict) of epoch \(answer.epoch), acknowledged was \(least)")
     }

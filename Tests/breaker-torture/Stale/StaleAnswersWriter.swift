@@ -104,7 +104,7 @@ struct StaleAnswersWriter {
     @discardableResult
     private func perform(_ change: Change, on circuit: Int, _ breaker: CircuitBreaker, permits: Bool) -> Bool {
         let (era, unrest) = (self.board[.era], self.board[.unrest])
-        let before = self.board.acknowledged(circuit) >> 1
+        let before = Epoch(self.board.acknowledged(circuit) >> 1)
         let number = self.board.begin(circuit)
         do {
             switch change {

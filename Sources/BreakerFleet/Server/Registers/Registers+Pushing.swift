@@ -75,9 +75,11 @@ extension Registers {
             ON CONFLICT DO NOTHING
             """,
             [
-                self.fleet, self.host, ServerText.array(gone.map(\.circuit)), ServerText.array(gone.map(\.key.worker)),
+                self.fleet, self.host, ServerText.array(gone.map(\.circuit)),
+                ServerText.array(gone.map(\.key.worker.rawValue)),
                 ServerText.array(gone.map(\.key.number)), ServerText.array(new.map(\.circuit)),
-                ServerText.array(new.map(\.failure.key.worker)), ServerText.array(new.map(\.failure.key.number)),
+                ServerText.array(new.map(\.failure.key.worker.rawValue)),
+                ServerText.array(new.map(\.failure.key.number)),
                 ServerText.array(new.map { FleetLimits.duration($0.failure.age) }), file,
             ])
     }

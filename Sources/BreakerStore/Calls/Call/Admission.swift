@@ -24,7 +24,7 @@ struct Admission: Equatable, Sendable {
 
     let source: Source
     /// The epoch of the circuit that let the call through.
-    let epoch: Int64
+    let epoch: Epoch
     /// The probe's token; 0 for other calls.
     let token: Int64
     /// The uptime at which the operation begins; `notMeasured` if the call is not measured.
@@ -32,7 +32,7 @@ struct Admission: Equatable, Sendable {
 
     private static let notMeasured = Int64.min
 
-    init(_ source: Source, epoch: Int64 = 0, token: Int64 = 0) {
+    init(_ source: Source, epoch: Epoch = 0, token: Int64 = 0) {
         self.source = source
         self.epoch = epoch
         self.token = token

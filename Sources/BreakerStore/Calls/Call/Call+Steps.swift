@@ -51,7 +51,7 @@ extension Call {
         case claim
         case report(OutcomeReport)
         /// Trip the circuit if a failure rate is still reached.
-        case trip(Circuit.ReachedRate, epoch: Int64, PendingOutcome)
+        case trip(Circuit.ReachedRate, epoch: Epoch, PendingOutcome)
     }
 
     @usableFromInline

@@ -206,7 +206,7 @@ struct Call: Sendable {
 
     /// The step that a decision demands; nil if it is unknown or has expired.
     private func step(for decision: CallDecision, at uptime: Int64) -> Step? {
-        func begin(_ source: Admission.Source, epoch: Int64 = 0) -> Step {
+        func begin(_ source: Admission.Source, epoch: Epoch = 0) -> Step {
             .immediate(.begin(Admission(source, epoch: epoch), readsFirst: false))
         }
         func refuse(_ cause: RefusalCause) -> Step {

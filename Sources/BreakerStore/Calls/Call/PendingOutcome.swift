@@ -5,10 +5,10 @@ struct PendingOutcome: Sendable {
         /// In totals only.
         case total
         /// In totals and windows, by which a failure-rate rule decides; the call was let through in this epoch.
-        case decisive(epoch: Int64)
+        case decisive(epoch: Epoch)
         /// On the board and privately: the in-memory fallback, which let the call through in this epoch, decides by the
         /// private counts.
-        case inMemory(epoch: Int64)
+        case inMemory(epoch: Epoch)
     }
 
     /// Which report the outcome makes.

@@ -15,7 +15,7 @@ extension Board {
     /// If all seats are taken, this process can ask but can't answer: other processes wait for its answers until their
     /// patience is over. May wait for other processes and for the disk.
     func acquireSeat(
-        for worker: Int64, isAlive: (Int64) -> Bool, making room: RoomMaking
+        for worker: WorkerID, isAlive: (WorkerID) -> Bool, making room: RoomMaking
     ) throws(BreakerStoreError) -> Seats {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }

@@ -4,7 +4,7 @@ import CBreakerStore
 extension Board {
     /// A worker that can't use the database.
     struct Degraded: Equatable, Sendable {
-        var worker: Int64
+        var worker: WorkerID
         /// The uptime in microseconds since which the worker is degraded.
         var since: Int64
         /// Why the worker is degraded; nil if that is not known.
@@ -18,11 +18,11 @@ extension Board {
     /// - Returns: false if all cells are other living workers': then the board does not show this worker.
     @discardableResult
     func setDegraded(
-        _ worker: Int64, since uptime: Int64?, reason: BreakerStoreError.Code? = nil, isAlive: (Int64) -> Bool
+        _ worker: WorkerID, since uptime: Int64?, reason: BreakerStoreError.Code? = nil, isAlive: (WorkerID) -> Bool
     ) -> Bool {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
-        let id = UInt64(bitPattern: worker)
+        let id = worker.word
         let cells = self.workerCells()
         if let own = cells.first(where: { $0[0] == id }) {
             guard let uptime else { return own.replace(id, with: 0, at: 0) }
@@ -32,7 +32,7 @@ extension Board {
         guard let uptime else { return true }
         for cell in cells {
             let known = cell[0]
-            guard known == 0 || !isAlive(Int64(bitPattern: known)) else { continue }
+            guard known == 0 || !isAlive(WorkerID(word: known)) else { continue }
             guard cell.replace(known, with: id, at: 0) else { continue }
             Degraded(worker: worker, since: uptime, reason: reason).write(to: cell)
             return true
@@ -54,7 +54,7 @@ extension Board.Degraded {
     /// last word is a checksum of all.
     init?(_ cell: SharedWords) {
         let number = cell[2]
-        self.init(worker: cell.number(0), since: cell.number(1))
+        self.init(worker: WorkerID(word: cell[0]), since: cell.number(1))
         guard self.worker != 0, cell[3] == self.checksum(number) else { return nil }
         self.reason = BreakerStoreError.Code(number: number)
     }
@@ -67,6 +67,6 @@ extension Board.Degraded {
     }
 
     private func checksum(_ number: UInt64) -> UInt64 {
-        bs_check(UInt64(bitPattern: self.worker), UInt64(bitPattern: self.since), number, 0)
+        bs_check(self.worker.word, UInt64(bitPattern: self.since), number, 0)
     }
 }

@@ -47,7 +47,7 @@ struct SeatTable: Sendable {
         fileprivate let words: SharedWords
 
         /// The worker's id; 0 if the seat is free.
-        var worker: Int64 { self.words.number(Word.worker) }
+        var worker: WorkerID { WorkerID(word: self.words[Word.worker]) }
 
         /// The number of the last question that the worker has answered: all that it counted before that question is on
         /// the board.
@@ -68,16 +68,16 @@ struct SeatTable: Sendable {
         ///
         /// Called under the setup lock. The worker's id is written last: the worker that had the seat before may have
         /// answered questions that this worker has not.
-        func give(to worker: Int64, asked: UInt64) {
+        func give(to worker: WorkerID, asked: UInt64) {
             self.words[Word.worker] = 0
             self.answered = asked &- 1
             self.words[Word.mask] = 0
-            self.words[Word.worker] = UInt64(bitPattern: worker)
+            self.words[Word.worker] = worker.word
         }
 
         /// Frees the seat, if it is still this worker's.
-        func free(of worker: Int64) {
-            _ = self.words.replace(UInt64(bitPattern: worker), with: 0, at: Word.worker)
+        func free(of worker: WorkerID) {
+            _ = self.words.replace(worker.word, with: 0, at: Word.worker)
         }
 
         func ring() { self.words.ring(Word.bell) }

@@ -14,18 +14,18 @@ import Darwin
 final class Seats: Sendable {
     /// A copy of a seat that a worker has.
     struct Taken: Equatable, Sendable {
-        var worker: Int64
+        var worker: WorkerID
         var answered: UInt64
         var mask: UInt64
     }
 
     let board: Board
-    let worker: Int64
+    let worker: WorkerID
     private let table: SeatTable
     /// The index of this worker's seat; nil if all seats were taken.
     private let index: Int?
 
-    init(_ table: SeatTable, of worker: Int64, at index: Int?, on board: Board) {
+    init(_ table: SeatTable, of worker: WorkerID, at index: Int?, on board: Board) {
         self.board = board
         self.worker = worker
         self.table = table

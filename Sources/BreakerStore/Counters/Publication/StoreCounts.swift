@@ -103,7 +103,7 @@ final class StoreCounts: Sendable {
     ///   - most: of circuits of this process, and again of counters of the board; later batches have the rest.
     ///   - read: reads a circuit that this process has not read yet; false if the file can't be read now.
     func beginSave(
-        on occasion: Occasion, by worker: Int64, atMost most: Int, reading read: (SharedCircuit) -> Bool
+        on occasion: Occasion, by worker: WorkerID, atMost most: Int, reading read: (SharedCircuit) -> Bool
     ) -> Unsaved? {
         guard occasion == .end || !self.isSaving.exchange(true, ordering: .acquiring) else { return nil }
         let uptime = self.clock.uptime
@@ -147,7 +147,7 @@ final class StoreCounts: Sendable {
 
     /// Adds the private counts of this process; returns whether none are left.
     private func addOwn(
-        to unsaved: inout Unsaved, from cursor: Cursor, on occasion: Occasion, by worker: Int64, atMost most: Int,
+        to unsaved: inout Unsaved, from cursor: Cursor, on occasion: Occasion, by worker: WorkerID, atMost most: Int,
         reading read: (SharedCircuit) -> Bool
     ) -> Bool {
         let circuits = self.circuits.all

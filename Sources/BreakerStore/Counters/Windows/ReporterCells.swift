@@ -17,8 +17,8 @@ struct ReporterCells: Sendable {
     ///
     /// If other workers take the cells first in all of four tries, the worker has no cell until its next bad call; the
     /// call counts in the ring all the same.
-    func record(_ worker: Int64, at tick: UInt64) {
-        let id = UInt64(bitPattern: worker)
+    func record(_ worker: WorkerID, at tick: UInt64) {
+        let id = worker.word
         for _ in 0..<4 {
             var oldest = (index: 0, id: UInt64(0), age: Int64.min)
             for index in stride(from: 0, to: Self.words, by: 2) {
@@ -34,13 +34,13 @@ struct ReporterCells: Sendable {
     }
 
     /// The workers that had bad calls within the window.
-    func workers(at tick: UInt64) -> Set<Int64> {
-        var workers: Set<Int64> = []
+    func workers(at tick: UInt64) -> Set<WorkerID> {
+        var workers: Set<WorkerID> = []
         for index in stride(from: 0, to: Self.words, by: 2) {
             let stamp = TickWord(raw: self.words[index + 1])
             let id = self.words[index]
             guard id != 0, stamp.number == Self.tag(id), self.ticks.contains(stamp, at: tick) else { continue }
-            workers.insert(Int64(bitPattern: id))
+            workers.insert(WorkerID(word: id))
         }
         return workers
     }

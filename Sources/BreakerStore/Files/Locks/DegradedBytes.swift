@@ -12,7 +12,7 @@ import Darwin
 /// disk to lock bytes, and the kernel frees them when the process ends. The bytes of worker *id* begin at *id* + 2^62.
 /// There is one byte more than the number of the reason, so that the length of the lock shows the reason.
 struct DegradedBytes: Hashable, Sendable {
-    var worker: Int64
+    var worker: WorkerID
     /// Nil if the reason is unknown.
     var reason: BreakerStoreError.Code?
 
@@ -23,19 +23,21 @@ struct DegradedBytes: Hashable, Sendable {
     /// The most workers that are read: a program that locks very many bytes must not keep a reader for long.
     private static let maxRead = 4_000
 
-    fileprivate static let all = LockFile.workers.lowerBound + Self.distance..<Int64.max
+    fileprivate static let all = LockFile.workers.lowerBound.rawValue + Self.distance..<Int64.max
 
-    init(worker: Int64, reason: BreakerStoreError.Code?) {
+    init(worker: WorkerID, reason: BreakerStoreError.Code?) {
         self.worker = worker
         self.reason = reason
     }
 
     fileprivate init(_ lock: Range<Int64>) {
-        self.worker = lock.lowerBound - Self.distance
+        self.worker = WorkerID(lock.lowerBound - Self.distance)
         self.reason = BreakerStoreError.Code(number: UInt64(lock.upperBound - lock.lowerBound - 1))
     }
 
-    var bytes: (start: Int64, count: Int64) { (self.worker + Self.distance, Int64(self.reason?.number ?? 0) + 1) }
+    var bytes: (start: Int64, count: Int64) {
+        (self.worker.rawValue + Self.distance, Int64(self.reason?.number ?? 0) + 1)
+    }
 
     /// How many bytes behind `bytes` are free, and locked only for a reason with a higher number.
     var unusedCount: Int64 { min(Self.maxBytes, .max - self.bytes.start) - self.bytes.count }

@@ -142,7 +142,7 @@ extension Transaction {
             JOIN worker ON worker.id = registration.worker WHERE registration.circuit = ?1
             """,
             .integer(circuit.id)
-        ) { (id: $0.integer(0), name: $0.text(1), pid: $0.integer(2)) }
+        ) { (id: $0.worker(0), name: $0.text(1), pid: $0.integer(2)) }
         guard let user = workers.first(where: { self.isAlive($0.id) }) else { return }
         throw BreakerStoreError(
             code: .inUse,

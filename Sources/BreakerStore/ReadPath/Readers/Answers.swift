@@ -29,7 +29,7 @@ final class Answers: Sendable {
         fileprivate(set) var newest: (id: Int64, identity: FileIdentity)?
         fileprivate var lock: LockFile?
         /// The worker ids that this process has had in the file; the last one is the current one.
-        fileprivate var workers: [Int64] = []
+        fileprivate var workers: [WorkerID] = []
     }
 
     let source = Mutex(Source(), rank: .answers)
@@ -129,10 +129,10 @@ final class Answers: Sendable {
     // MARK: - Workers
 
     /// Whether a worker id is or was this process's.
-    func isOwn(_ worker: Int64) -> Bool { self.source.withLock { $0.workers.contains(worker) } }
+    func isOwn(_ worker: WorkerID) -> Bool { self.source.withLock { $0.workers.contains(worker) } }
 
     /// Whether a worker lives, by its locked byte; true if the lock file is not open.
-    func isAlive(_ worker: Int64) -> Bool {
+    func isAlive(_ worker: WorkerID) -> Bool {
         let (lock, own) = self.source.withLock { ($0.lock, $0.workers.last) }
         return worker == own || lock?.isHeldByAnother(worker: worker) ?? true
     }

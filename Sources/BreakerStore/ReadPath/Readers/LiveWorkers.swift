@@ -10,7 +10,7 @@ package import Foundation
 package struct LiveWorkers: Sendable, Hashable {
     /// A live worker that can't use the file.
     package struct Degraded: Sendable, Hashable {
-        package var id: Int64
+        package var id: WorkerID
         /// The worker's row; nil if the worker could not use the file from its start, and so has none.
         package var worker: WorkerSnapshot?
         /// Since when the worker is degraded; nil if the board does not have it.
@@ -91,6 +91,6 @@ package struct LiveWorkers: Sendable, Hashable {
 
 extension WorkerSnapshot {
     init(_ worker: Worker, since: Date) {
-        self.init(id: worker.id, name: worker.name, pid: worker.pid, version: worker.version, since: since)
+        self.init(id: worker.id.rawValue, name: worker.name, pid: worker.pid, version: worker.version, since: since)
     }
 }

@@ -17,8 +17,8 @@ package struct StoreView {
     let file: StoreFile
     let database: Database
     let clock: StoreClock
-    let isAlive: (Int64) -> Bool
-    let isOwn: (Int64) -> Bool
+    let isAlive: (WorkerID) -> Bool
+    let isOwn: (WorkerID) -> Bool
     let moment: ReadingMoment
     /// The file's incarnation; nil if the clock's row can't be read.
     let incarnation: Int64?
@@ -27,8 +27,8 @@ package struct StoreView {
 
     /// Runs `body` with a view of a file through a connection to it, in a read transaction.
     static func of<Value>(
-        _ file: StoreFile, _ database: Database, _ clock: StoreClock, isAlive: @escaping (Int64) -> Bool,
-        isOwn: @escaping (Int64) -> Bool, _ body: (StoreView) throws(BreakerStoreError) -> Value
+        _ file: StoreFile, _ database: Database, _ clock: StoreClock, isAlive: @escaping (WorkerID) -> Bool,
+        isOwn: @escaping (WorkerID) -> Bool, _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         try database.snapshot { () throws(BreakerStoreError) in
             let row = try ClockRow.read(database)
@@ -62,7 +62,7 @@ package struct StoreView {
             var worker = WorkerSnapshot(row.worker, since: self.moment.date(row.since))
             worker.probing = try self.database.circuitsProbed(by: row.worker.id)
             // The board may not show since when a worker is degraded: then it is degraded now.
-            worker.degradedSince = degraded.first { $0.id == worker.id }.map { $0.since ?? self.now }
+            worker.degradedSince = degraded.first { $0.id == row.worker.id }.map { $0.since ?? self.now }
             return worker
         }
     }
@@ -90,7 +90,7 @@ private final class LockReader {
 
     init(_ path: String) { self.file = OpenFile(path, O_RDONLY) }
 
-    func isHeld(_ worker: Int64) -> Bool {
+    func isHeld(_ worker: WorkerID) -> Bool {
         switch self.file {
         case .some(let file): LockFile.isHeldByAnother(file.descriptor, worker: worker)
         case .none: false

@@ -104,7 +104,7 @@ extension StoreCore {
     }
 
     /// A ticket that saves totals along with another commit (`StoreCounts.Occasion.otherCommit`); nil if none are due.
-    func ticketToSaveAlong(by worker: Int64) -> (any AnyTicket)? {
+    func ticketToSaveAlong(by worker: WorkerID) -> (any AnyTicket)? {
         guard self.counting.maySaveAlong(at: self.clock.uptime) else { return nil }
         let unsaved = self.counting.beginSave(
             on: .otherCommit, by: worker, atMost: StoreCounts.maxAlong,
@@ -113,7 +113,7 @@ extension StoreCore {
         return unsaved.map { self.ticket(saving: $0, by: worker) }
     }
 
-    private func ticket(saving unsaved: StoreCounts.Unsaved, by worker: Int64) -> Ticket<Void> {
+    private func ticket(saving unsaved: StoreCounts.Unsaved, by worker: WorkerID) -> Ticket<Void> {
         Ticket(
             deadline: self.writer.deadline, then: { self.counting.setSaved(unsaved) },
             orElse: { _ in self.counting.cancelSave() },

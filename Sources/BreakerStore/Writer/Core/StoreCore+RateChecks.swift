@@ -35,7 +35,7 @@ extension StoreCore {
     ///   the circuit, or no check could be decided, because there are no cells on a board, the board is lost, the rules
     ///   ask for no rate any more, or the counting thread does not run.
     func startRateCheckUnlessAlone(
-        _ circuit: SharedCircuit, epoch: Int64, error: String?, mayWait: Bool = false
+        _ circuit: SharedCircuit, epoch: Epoch, error: String?, mayWait: Bool = false
     ) -> Bool {
         let counts = circuit.counts
         if self.rateChecks.applyFailure(of: circuit, in: epoch, counts.madeCellPair?.board) { return true }
@@ -57,7 +57,7 @@ extension StoreCore {
         if seats?.board !== cells.board { seats = nil }
         // Read after the sums: each worker that has counted one of these calls registered the circuit before that.
         let lock = self.answers.lockFile
-        let users: Set<Int64>?
+        let users: Set<WorkerID>?
         switch self.otherUsers(of: circuit.name, seats, lock) {
         case .none: return false
         case .workers(let workers): users = workers
@@ -91,7 +91,7 @@ extension StoreCore {
 
     private enum OtherUsers {
         case none
-        case workers(Set<Int64>)
+        case workers(Set<WorkerID>)
         /// The file can't be read now, or too many workers are registered.
         case unknown
     }
@@ -155,7 +155,7 @@ extension StoreCore {
     }
 
     private func sums(
-        of circuit: SharedCircuit, since epoch: Int64, in cells: CircuitCells
+        of circuit: SharedCircuit, since epoch: Epoch, in cells: CircuitCells
     ) -> Circuit.WindowCounts {
         circuit.counts.sums(inEpoch: epoch, of: cells) { self.clock.uptime }
     }
@@ -236,7 +236,7 @@ extension StoreCore {
     ///   - missing: how many workers did not answer.
     ///   - recount: counts these calls again; called inside the transaction.
     private func postTrip(
-        of circuit: SharedCircuit, in cells: CircuitCells, epoch: Int64, error: String?,
+        of circuit: SharedCircuit, in cells: CircuitCells, epoch: Epoch, error: String?,
         counted: Circuit.WindowCounts, missing: Int, recount: @escaping @Sendable () -> Circuit.WindowCounts
     ) {
         self.post(
@@ -254,7 +254,7 @@ extension StoreCore {
 
     /// Trips the circuit if a rate of its calls is still reached; the caller commits.
     func tripByRate(
-        _ circuit: SharedCircuit, epoch: Int64, error: String?, _ transaction: Transaction
+        _ circuit: SharedCircuit, epoch: Epoch, error: String?, _ transaction: Transaction
     ) throws(BreakerStoreError) {
         guard let cells = circuit.counts.madeCellPair?.deciding else { return }
         try self.trip(
@@ -263,7 +263,7 @@ extension StoreCore {
     }
 
     private func trip(
-        _ circuit: SharedCircuit, by counted: Circuit.WindowCounts, of cells: CircuitCells, epoch: Int64,
+        _ circuit: SharedCircuit, by counted: Circuit.WindowCounts, of cells: CircuitCells, epoch: Epoch,
         error: String?, missing: Int, _ transaction: Transaction
     ) throws(BreakerStoreError) {
         let uptime = self.clock.uptime

@@ -288,5 +288,5 @@ final class StoreCore: Sendable {
     func newToken() -> Int64 { Int64(self.random.next() >> 1) }
 
     /// Whether a worker is alive; true in a fork, which must not ask.
-    func isAlive(_ worker: Int64) -> Bool { self.isForked || self.answers.isAlive(worker) }
+    func isAlive(_ worker: WorkerID) -> Bool { self.isForked || self.answers.isAlive(worker) }
 }

@@ -5,7 +5,7 @@ struct PendingRateCheck: Sendable {
     let circuit: SharedCircuit
     let cells: CircuitCells
     let rules: Rules
-    let epoch: Int64
+    let epoch: Epoch
     /// The policy's text of the failure at which this process asked, if it was this process's.
     var error: String?
     /// The failed and slow calls that the board had before the windows were summed.
@@ -15,7 +15,7 @@ struct PendingRateCheck: Sendable {
     /// The calls in the windows when the question was asked.
     let calls: Circuit.WindowCounts
     /// Whether another worker lives; asks only the kernel.
-    let isAlive: @Sendable (Int64) -> Bool
+    let isAlive: @Sendable (WorkerID) -> Bool
     var check: RateCheck
 
     /// The failures counted when the question was asked, among the successes of that time and all that were published
@@ -63,7 +63,7 @@ final class RateChecks: Sendable {
     func hasCheck(of circuit: SharedCircuit) -> Bool { self.all.withLock { $0[circuit.key] != nil } }
 
     /// Applies a failure that was counted in an epoch, in these cells; returns whether a check will consider it.
-    func applyFailure(of circuit: SharedCircuit, in epoch: Int64, _ cells: CircuitCells?) -> Bool {
+    func applyFailure(of circuit: SharedCircuit, in epoch: Epoch, _ cells: CircuitCells?) -> Bool {
         self.all.withLock { all in
             guard let pending = all[circuit.key], pending.epoch == epoch, pending.cells === cells else { return false }
             return all[circuit.key]?.check.applyFailure() ?? false

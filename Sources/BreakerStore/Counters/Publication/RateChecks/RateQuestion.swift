@@ -11,12 +11,12 @@ struct RateQuestion: Equatable, Sendable {
     /// Nil if this process could not reach the seats: then no worker can answer.
     let number: UInt64?
     /// The worker that asks.
-    let asker: Int64
+    let asker: WorkerID
     /// The circuit's bit in the masks of the seats.
     let bit: UInt64
     /// The other living workers that had registered the circuit when the question was asked; nil if the file could not
     /// be read.
-    let users: Set<Int64>?
+    let users: Set<WorkerID>?
     let asked: Instant
     /// How long to wait for living workers that do not answer.
     let patience: Duration
@@ -45,7 +45,7 @@ struct RateQuestion: Equatable, Sendable {
     /// - Parameters:
     ///   - own: the last question that this process has answered.
     ///   - isAlive: whether another worker lives; a dead worker's seat and registration count for nothing.
-    func missing(_ seats: some Collection<Seats.Taken>, own: UInt64, isAlive: (Int64) -> Bool) -> Int {
+    func missing(_ seats: some Collection<Seats.Taken>, own: UInt64, isAlive: (WorkerID) -> Bool) -> Int {
         var missing = Self.isAnswered(self.number, by: own) ? 0 : 1
         for seat in seats
         where seat.worker != self.asker && self.concerns(seat)

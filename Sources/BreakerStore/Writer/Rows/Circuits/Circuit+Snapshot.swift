@@ -46,14 +46,14 @@ extension CircuitSnapshot {
             config: CircuitBreaker.Config(name: stored.name, group: row.group, rules: circuit.rules),
             state: circuit.state(at: now, date),
             since: date(circuit.hold(at: now)?.since ?? circuit.since),
-            epoch: circuit.epoch,
+            epoch: circuit.epoch.rawValue,
             beneath: circuit.hold(at: now) == nil ? nil : withoutHold.state(at: now, date),
             failures: failures,
             failureCount: failures.count,
             tripsInARow: circuit.tripsInARow,
             probes: circuit.liveProbes(at: now, isAlive: moment.isAlive).map {
                 CircuitSnapshot.Probe(
-                    worker: $0.worker, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
+                    worker: $0.worker.rawValue, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
                     leaseEnds: date($0.leaseEnds))
             },
             hold: circuit.hold(at: now).map { CircuitSnapshot.Hold($0, date) },

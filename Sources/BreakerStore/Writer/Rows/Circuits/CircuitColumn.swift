@@ -43,7 +43,7 @@ enum CircuitColumn: Int32, CaseIterable {
         ("rules", .config, { .text($0.circuit.rules.text) }),
         ("state", .state, { .text($0.circuit.state.word) }),
         ("since", .state, { .integer($0.circuit.since.microseconds) }),
-        ("epoch", .state, { .integer($0.circuit.epoch) }),
+        ("epoch", .state, { SQLValue($0.circuit.epoch) }),
         ("window_generation", .state, { .integer($0.circuit.windowGeneration) }),
         ("open_until", .state, { SQLValue($0.circuit.state.until?.microseconds) }),
         ("successes", .state, { .integer($0.circuit.state.successes) }),

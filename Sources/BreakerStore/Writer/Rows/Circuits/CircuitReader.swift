@@ -35,7 +35,7 @@ struct CircuitReader {
             rules: try self.rules(),
             state: hasUnknownHold ? .unknown(try self.text(.state), until: nil) : try self.state(),
             since: StoreTime(microseconds: try self.integer(.since)),
-            epoch: try self.integer(.epoch, in: 0...Self.maxEpoch),
+            epoch: Epoch(try self.integer(.epoch, in: 0...Self.maxEpoch)),
             forgottenUntil: try self.optionalTime(.forgottenUntil),
             tripsInARow: try self.count(.trips, in: Self.naturals, atMost: Self.maxCounted),
             hold: hasUnknownHold ? nil : try self.hold(), lastError: try self.optionalText(.lastError))

@@ -48,7 +48,7 @@ extension Database {
             let (name, pid) = ($0.optionalText(4), $0.optionalInteger(5))
             return Circuit.Probe(
                 token: $0.integer(0),
-                worker: $0.integer(1),
+                worker: $0.worker(1),
                 since: StoreTime(microseconds: $0.integer(2)),
                 leaseEnds: StoreTime(microseconds: $0.integer(3)),
                 prober: name.map { Circuit.Prober(name: $0, pid: Int32(truncatingIfNeeded: pid ?? 0)) }
@@ -81,7 +81,7 @@ extension Database {
                 INSERT INTO probe (circuit, token, worker, since, lease_ends, worker_name, pid)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                 """,
-                .integer(circuit), .integer(probe.token), .integer(probe.worker),
+                .integer(circuit), .integer(probe.token), SQLValue(probe.worker),
                 .integer(probe.since.microseconds), .integer(probe.leaseEnds.microseconds),
                 SQLValue(probe.prober?.name), SQLValue(probe.prober.map { Int64($0.pid) })
             )

@@ -97,11 +97,11 @@ extension Database {
     }
 
     /// The workers that have registered a circuit, dead or alive.
-    func workers(using circuit: Int64) throws(BreakerStoreError) -> [Int64] {
+    func workers(using circuit: Int64) throws(BreakerStoreError) -> [WorkerID] {
         try self.all(
             "SELECT worker FROM registration WHERE circuit = ?1 LIMIT ?2", .integer(circuit),
             .integer(Int64(Self.maxUsersRead))
-        ) { $0.integer(0) }
+        ) { $0.worker(0) }
     }
 }
 
@@ -115,7 +115,7 @@ struct StoredCircuit: Equatable {
     var durations: DurationBuckets?
     var recent: CallRates?
     /// The workers that have registered it, dead or alive.
-    var registered: [Int64] = []
+    var registered: [WorkerID] = []
 
     /// The failures that count at `now`; a time ahead of `now` counts as `now`.
     func failures(at now: StoreTime) -> [Circuit.Failure] {

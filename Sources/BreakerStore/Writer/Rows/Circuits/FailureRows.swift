@@ -26,7 +26,7 @@ final class FailureRows: KnownFailures {
     /// How many expired rows this transaction may still delete.
     private var deletionsLeft = FailureRows.maxAtOnce
     /// The sequences of the rows of each worker, read when the machine first asks about a report of that worker.
-    private var sequences: [Int64: Set<Int64>] = [:]
+    private var sequences: [WorkerID: Set<Int64>] = [:]
     /// The error of a read for the state machine.
     ///
     /// `KnownFailures` can't throw, so the state machine went on with a default value. `apply` throws the error before
@@ -165,14 +165,14 @@ final class FailureRows: KnownFailures {
             INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (circuit, at, worker, sequence) DO NOTHING
             """,
-            self.key, .integer(failure.at.microseconds), .integer(failure.worker), .integer(failure.sequence)
+            self.key, .integer(failure.at.microseconds), SQLValue(failure.worker), .integer(failure.sequence)
         )
     }
 
     private func delete(_ failure: Circuit.Failure) throws(BreakerStoreError) {
         try self.database.run(
             "DELETE FROM failure WHERE circuit = ?1 AND at = ?2 AND worker = ?3 AND sequence = ?4",
-            self.key, .integer(failure.at.microseconds), .integer(failure.worker), .integer(failure.sequence)
+            self.key, .integer(failure.at.microseconds), SQLValue(failure.worker), .integer(failure.sequence)
         )
     }
 
@@ -223,7 +223,7 @@ final class FailureRows: KnownFailures {
 
     // MARK: - For the state machine
 
-    func contains(worker: Int64, sequence: Int64) -> Bool {
+    func contains(worker: WorkerID, sequence: Int64) -> Bool {
         self.read(orDefault: false) { () throws(BreakerStoreError) in
             if let known = self.sequences[worker] { return known.contains(sequence) }
             let known = Set(
@@ -232,7 +232,7 @@ final class FailureRows: KnownFailures {
                     SELECT sequence FROM (SELECT worker, sequence FROM failure WHERE circuit = ?1
                     ORDER BY at DESC LIMIT ?3) WHERE worker = ?2
                     """,
-                    self.key, .integer(worker), .integer(self.maxRows)
+                    self.key, SQLValue(worker), .integer(self.maxRows)
                 ) { $0.integer(0) })
             self.sequences[worker] = known
             return known.contains(sequence)
@@ -293,7 +293,7 @@ extension Circuit.Failure {
     init(_ row: Row) {
         self.init(
             at: StoreTime(microseconds: row.integer(0)),
-            worker: row.integer(1),
+            worker: row.worker(1),
             sequence: row.integer(2)
         )
     }

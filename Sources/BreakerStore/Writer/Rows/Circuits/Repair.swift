@@ -29,9 +29,9 @@ struct Repair {
     /// After the repair new circuits start at this epoch or above.
     ///
     /// So no late result for a removed circuit counts, even if the removed circuit started at the last floor.
-    var epochFloor: Int64 {
+    var epochFloor: Epoch {
         let row = self.start.row
-        return self.hasRemoved ? max(row.reserved, row.epochFloor).addingSaturating(ClockRow.reserve) : 0
+        return self.hasRemoved ? max(Epoch(row.reserved), row.epochFloor).adding(ClockRow.reserve) : 0
     }
 
     /// Deletes the rows; called inside a transaction.
@@ -43,7 +43,7 @@ struct Repair {
         try self.database.run("UPDATE circuit SET failure_count = NULL WHERE failure_count IS NOT NULL")
         try self.database.run(
             // For the opening, which has no `Transaction`. `Writer.repair` also raises the floor of its transaction.
-            "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", .integer(self.epochFloor))
+            "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", SQLValue(self.epochFloor))
     }
 
     /// Deletes rows of the other tables with a value of a wrong type or an overlong text.

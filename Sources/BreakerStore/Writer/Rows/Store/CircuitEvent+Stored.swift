@@ -7,7 +7,7 @@ import Foundation
 /// Makes public events of stored ones.
 extension CircuitEvent {
     /// The public event of a stored one.
-    init(_ stored: StoredEvent, _ isOwn: (Int64) -> Bool, _ date: (StoreTime) -> Date) {
+    init(_ stored: StoredEvent, _ isOwn: (WorkerID) -> Bool, _ date: (StoreTime) -> Date) {
         self.init(
             id: stored.id,
             circuit: stored.circuit,

@@ -9,7 +9,7 @@ struct ClockRow: Equatable {
     ///
     /// A commit that reaches it moves it to 10 s after now, so that most commits need not write the row.
     var reserved: Int64
-    var epochFloor: Int64
+    var epochFloor: Epoch
     /// A random number that no other file has.
     var incarnation: Int64
     /// The wall clock's `time` (Unix time) at the store time `at`.
@@ -129,7 +129,7 @@ struct ClockRow: Equatable {
             // Each epoch is a store time or a floor, or little more than one of these. A repair sets a floor one
             // reserve above `reserved`, which is itself at most one reserve above now. So now + 2 × reserve is above
             // all epochs of circuits that were forgotten before the row was lost.
-            epochFloor: row?.epochFloor ?? (isRepaired ? now.addingSaturating(2 * Self.reserve) : now),
+            epochFloor: row?.epochFloor ?? Epoch(isRepaired ? now.addingSaturating(2 * Self.reserve) : now),
             incarnation: row?.incarnation ?? Int64.random(in: Self.incarnations),
             wall: Wall(time: wall, at: now))
         // Other rows of the table mean nothing: the library uses one.
@@ -139,7 +139,7 @@ struct ClockRow: Equatable {
             INSERT INTO clock (id, boot, offset, reserved, epoch_floor, incarnation, wall, wall_at)
             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """,
-            .text(newRow.boot), .integer(newRow.offset), .integer(newRow.reserved), .integer(newRow.epochFloor),
+            .text(newRow.boot), .integer(newRow.offset), .integer(newRow.reserved), SQLValue(newRow.epochFloor),
             .integer(newRow.incarnation), .integer(newRow.wall.time), .integer(newRow.wall.at)
         )
         return Start(
@@ -166,7 +166,7 @@ extension ClockRow {
             let time = row.typedInteger(5), let at = row.typedInteger(6)
         else { return nil }
         self.init(
-            boot: boot, offset: offset, reserved: reserved, epochFloor: epochFloor, incarnation: incarnation,
+            boot: boot, offset: offset, reserved: reserved, epochFloor: Epoch(epochFloor), incarnation: incarnation,
             wall: Wall(time: time, at: at))
     }
 }

@@ -73,13 +73,13 @@ extension Database {
     ///
     /// Called for a dead or leaving worker: otherwise each process that can't use a board would leave a row for each
     /// circuit.
-    func foldCounters(of worker: Int64) throws(BreakerStoreError) {
-        for fold in Self.foldsOfWorker { try self.run(fold, .integer(worker)) }
+    func foldCounters(of worker: WorkerID) throws(BreakerStoreError) {
+        for fold in Self.foldsOfWorker { try self.run(fold, SQLValue(worker)) }
     }
 
     /// Does the same for one circuit that the worker no longer uses.
-    func foldCounters(of worker: Int64, circuit: Int64) throws(BreakerStoreError) {
-        for fold in Self.foldsOfCircuit { try self.run(fold, .integer(worker), .integer(circuit)) }
+    func foldCounters(of worker: WorkerID, circuit: Int64) throws(BreakerStoreError) {
+        for fold in Self.foldsOfCircuit { try self.run(fold, SQLValue(worker), .integer(circuit)) }
     }
 
     private static let foldsOfWorker = Database.folds(

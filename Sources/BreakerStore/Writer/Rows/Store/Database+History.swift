@@ -126,7 +126,7 @@ extension Database {
         try self.all(Self.allWorkers) {
             (
                 Worker(
-                    id: $0.integer(0), name: $0.text(1), pid: Int32(truncatingIfNeeded: $0.integer(2)),
+                    id: $0.worker(0), name: $0.text(1), pid: Int32(truncatingIfNeeded: $0.integer(2)),
                     version: $0.optionalText(3)),
                 StoreTime(microseconds: $0.integer(4))
             )
@@ -137,21 +137,21 @@ extension Database {
     static let maxUsersRead = 10_000
 
     /// The workers that have registered a circuit.
-    func workers(using name: String) throws(BreakerStoreError) -> [Int64] {
+    func workers(using name: String) throws(BreakerStoreError) -> [WorkerID] {
         try self.all(
             "SELECT worker FROM registration WHERE circuit = (SELECT id FROM circuit WHERE name = ?1) LIMIT ?2",
             .text(name), .integer(Int64(Self.maxUsersRead))
-        ) { $0.integer(0) }
+        ) { $0.worker(0) }
     }
 
     /// The names of the circuits of which a worker has a probe's slot.
-    func circuitsProbed(by worker: Int64) throws(BreakerStoreError) -> [String] {
+    func circuitsProbed(by worker: WorkerID) throws(BreakerStoreError) -> [String] {
         try self.all(
             """
             SELECT DISTINCT circuit.name FROM probe JOIN circuit ON circuit.id = probe.circuit
             WHERE probe.worker = ?1 ORDER BY circuit.name
             """,
-            .integer(worker)
+            SQLValue(worker)
         ) { $0.text(0) }
     }
 }
@@ -179,7 +179,7 @@ extension StoredEvent {
                 subject: row.optionalText(11)
             ),
             at: StoreTime(microseconds: row.integer(3)),
-            worker: row.optionalInteger(7).map {
+            worker: row.optionalWorker(7).map {
                 Worker(id: $0, name: row.text(8), pid: Int32(truncatingIfNeeded: row.integer(9)))
             },
             by: row.optionalText(10)

@@ -10,9 +10,9 @@ struct ReadingMoment {
     let date: (StoreTime) -> Date
     /// `now` as a date.
     let nowDate: Date
-    let isAlive: (Int64) -> Bool
+    let isAlive: (WorkerID) -> Bool
 
-    init(_ clock: StoreClock, isAlive: @escaping (Int64) -> Bool) {
+    init(_ clock: StoreClock, isAlive: @escaping (WorkerID) -> Bool) {
         self.now = clock.now
         self.date = clock.dates()
         self.nowDate = self.date(self.now)
@@ -29,12 +29,12 @@ struct ReadingMoment {
     }
 
     private final class Liveness {
-        private let ask: (Int64) -> Bool
-        private var known: [Int64: Bool] = [:]
+        private let ask: (WorkerID) -> Bool
+        private var known: [WorkerID: Bool] = [:]
 
-        init(_ ask: @escaping (Int64) -> Bool) { self.ask = ask }
+        init(_ ask: @escaping (WorkerID) -> Bool) { self.ask = ask }
 
-        subscript(worker: Int64) -> Bool {
+        subscript(worker: WorkerID) -> Bool {
             if let known = self.known[worker] { return known }
             let isAlive = self.ask(worker)
             self.known[worker] = isAlive

@@ -1,6 +1,6 @@
 /// A process that has opened the file for writing: one worker for all its stores on the file.
 struct Worker: Sendable, Hashable {
-    var id: Int64
+    var id: WorkerID
     var name: String
     var pid: Int32
     /// The release of the library that the process runs, as the worker's row says.
@@ -11,13 +11,15 @@ extension Database {
     /// Deletes a worker's row, its registrations and its slots; adds the counts of a worker without a board to board 0.
     ///
     /// The circuits that the worker had registered count as used until now.
-    func removeWorker(_ id: Int64, at now: StoreTime, by sql: [SQL] = StoreTable.ofWorker) throws(BreakerStoreError) {
+    func removeWorker(
+        _ id: WorkerID, at now: StoreTime, by sql: [SQL] = StoreTable.ofWorker
+    ) throws(BreakerStoreError) {
         try self.run(
             "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
-            .integer(id), .integer(now.microseconds)
+            SQLValue(id), .integer(now.microseconds)
         )
         try self.foldCounters(of: id)
-        for sql in sql { try self.run(sql, .integer(id)) }
+        for sql in sql { try self.run(sql, SQLValue(id)) }
     }
 }
 

@@ -13,7 +13,7 @@ struct LostFile: Sendable {
         /// file was young and no worker had recorded anything there. Then the knowledge of any other lost file wins.
         var seenAt: Int64
         /// The circuit's epoch in that file.
-        var epoch: Int64
+        var epoch: Epoch
     }
 
     struct KnownCircuit: Sendable {
@@ -21,7 +21,7 @@ struct LostFile: Sendable {
         /// The circuit's epoch in the lost file itself: in the example, in B.
         ///
         /// Decides if only the log was lost, and the rows at the path may be older.
-        let epoch: Int64
+        let epoch: Epoch
         /// The circuit, with uptimes as its stamps; nil if it was closed and not held, as most circuits are.
         let unusual: Boxed<Circuit>?
         /// The uptime at which this process last read the row, if it could not be read when the file was lost.

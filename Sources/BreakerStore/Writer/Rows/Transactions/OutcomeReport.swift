@@ -73,7 +73,7 @@ extension Circuit {
     /// - Parameter claim: makes a claim for a probe's slot with this token.
     mutating func apply(
         _ report: OutcomeReport, at moment: Moment, among kept: some KnownFailures, claiming claim: (Int64) -> Claim,
-        isAlive: (Int64) -> Bool = { _ in true }
+        isAlive: (WorkerID) -> Bool = { _ in true }
     ) -> ReportAction {
         switch report {
         case .failed(let failure): return self.callFailed(failure, at: moment, among: kept, isAlive: isAlive)

@@ -49,7 +49,7 @@ enum Restoration {
         var incarnation: Int64
         /// The uptime at which the worker last saw the lost file in its place.
         var seenAt: Int64 = 0
-        var epoch: Int64
+        var epoch: Epoch
         var isHeld = false
         /// Whether it was open or half-open when the file was lost, by the file's rows.
         ///
@@ -63,7 +63,7 @@ enum Restoration {
 
     /// The circuit in the new file, where it is registered.
     struct Here: Hashable {
-        var epoch: Int64
+        var epoch: Epoch
         /// Whether it has had no transition here: a process has only registered it.
         var isNew: Bool
         /// Whether an operator or the fleet has given a command here, though it may have changed nothing.
@@ -77,9 +77,9 @@ enum Restoration {
         var incarnation: Int64
         /// The uptime at which that worker last saw the lost file in its place.
         var seenAt: Int64 = 0
-        var epoch: Int64
+        var epoch: Epoch
         /// The circuit's epoch here just afterwards.
-        var epochHere: Int64
+        var epochHere: Epoch
         var isHoldRestored = false
         var isOpenRestored = false
 

@@ -18,7 +18,7 @@ extension Transaction {
         by operator: String?,
         reason: String?
     ) throws(BreakerStoreError) -> Bool {
-        let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.integer(0) }
+        let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.epoch(0) }
         guard let stored else { return false }
         // nil if the row can't be read, which may be why the caller forgets the circuit.
         let circuit = try? self.circuit(name)
@@ -26,7 +26,7 @@ extension Transaction {
         self.unload(name)
         try self.database.deleteCircuit(id)
         // A new circuit of this name starts at a higher epoch, so late results for the old circuit change nothing.
-        try self.raiseEpochFloor(to: epoch.addingSaturating(1))
+        try self.raiseEpochFloor(to: epoch.adding(1))
         try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: `operator`)
         return true
     }
@@ -37,7 +37,7 @@ extension Transaction {
         guard let id else { return }
         try self.database.foldCounters(of: self.worker.id, circuit: id)
         try self.database.run(
-            "DELETE FROM registration WHERE worker = ?1 AND circuit = ?2", .integer(self.worker.id), .integer(id))
+            "DELETE FROM registration WHERE worker = ?1 AND circuit = ?2", SQLValue(self.worker.id), .integer(id))
         try self.database.run(
             // A later version's row may not pass the checks of this version's table.
             "UPDATE OR IGNORE circuit SET registered = max(registered, ?2) WHERE id = ?1",

@@ -115,7 +115,7 @@ extension Transaction {
         self.setHasRegistrations()
         try self.database.run(
             "INSERT OR IGNORE INTO registration (worker, circuit) VALUES (?1, ?2)",
-            .integer(self.worker.id), .integer(circuit)
+            SQLValue(self.worker.id), .integer(circuit)
         )
     }
 }

@@ -59,7 +59,7 @@ extension Transaction {
         let here = Restoration.Here(
             epoch: row.circuit.epoch, isNew: row.circuit.windowGeneration == 1,
             isCommanded: try self.database.isCommanded(
-                row.id, name, since: resumes ? StoreTime(microseconds: known.epoch) : nil),
+                row.id, name, since: resumes ? known.epoch.latestStart : nil),
             noted: noted)
         let origin = known.origin
         let knownBefore = Restoration.Known(
@@ -241,7 +241,7 @@ extension Database {
         ) {
             Restoration.Noted(
                 incarnation: $0.integer(0), seenAt: uptime(StoreTime(microseconds: $0.integer(5))),
-                epoch: $0.integer(1), epochHere: $0.integer(2), isHoldRestored: $0.integer(3) != 0,
+                epoch: $0.epoch(1), epochHere: $0.epoch(2), isHoldRestored: $0.integer(3) != 0,
                 isOpenRestored: $0.integer(4) != 0)
         }
     }
@@ -254,7 +254,7 @@ extension Database {
             """
             INSERT OR REPLACE INTO predecessor (circuit, incarnation, epoch, epoch_here, restored_hold, restored_open, at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-            """, .integer(circuit), .integer(noted.incarnation), .integer(noted.epoch), .integer(noted.epochHere),
+            """, .integer(circuit), .integer(noted.incarnation), SQLValue(noted.epoch), SQLValue(noted.epochHere),
             .integer(hold ? 1 : 0), .integer(open ? 1 : 0), .integer(time(noted.seenAt).microseconds))
     }
 }

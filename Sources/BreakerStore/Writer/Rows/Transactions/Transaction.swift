@@ -24,13 +24,13 @@ final class Transaction {
     private let storeClock: StoreClock
     private let eventsKept: Int
     private let random: RandomSource
-    private let isLocked: (Int64) -> Bool
+    private let isLocked: (WorkerID) -> Bool
     /// The row of the clock, as this transaction has read or changed it.
     private(set) var clock: ClockRow
     private var circuits: [CircuitName: LoadedCircuit] = [:]
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
-    private var liveness: [Int64: Bool] = [:]
+    private var liveness: [WorkerID: Bool] = [:]
 
     /// The board, whose totals are recorded when a window generation ends.
     private lazy var board = BoardView(of: self.file, incarnation: self.clock.incarnation, self.storeClock)
@@ -44,7 +44,7 @@ final class Transaction {
         known: ClockRow?,
         eventsKept: Int,
         random: RandomSource,
-        isLocked: @escaping (Int64) -> Bool
+        isLocked: @escaping (WorkerID) -> Bool
     ) throws(BreakerStoreError) {
         self.database = database
         self.file = file
@@ -65,7 +65,7 @@ final class Transaction {
     }
 
     /// A new circuit starts at this epoch or above, so that it never has an epoch of a forgotten circuit.
-    var epochFloor: Int64 { self.clock.epochFloor }
+    var epochFloor: Epoch { self.clock.epochFloor }
 
     /// The file's incarnation.
     var incarnation: Int64 { self.clock.incarnation }
@@ -74,10 +74,10 @@ final class Transaction {
 
     func time(of uptime: Int64) -> StoreTime { self.storeClock.time(of: uptime) }
 
-    func raiseEpochFloor(to epoch: Int64) throws(BreakerStoreError) {
+    func raiseEpochFloor(to epoch: Epoch) throws(BreakerStoreError) {
         guard epoch > self.clock.epochFloor else { return }
         self.clock.epochFloor = epoch
-        try self.database.run("UPDATE clock SET epoch_floor = ?1 WHERE id = 1", .integer(epoch))
+        try self.database.run("UPDATE clock SET epoch_floor = ?1 WHERE id = 1", SQLValue(epoch))
     }
 
     /// A circuit's incarnation: a random number that no other circuit has.
@@ -92,7 +92,7 @@ final class Transaction {
     var path: String { self.database.connection.path }
 
     /// Whether a worker is alive; asks the kernel once about each worker.
-    func isAlive(_ worker: Int64) -> Bool {
+    func isAlive(_ worker: WorkerID) -> Bool {
         if worker == self.worker.id { return true }
         if let known = self.liveness[worker] { return known }
         let isAlive = self.isLocked(worker)
@@ -198,7 +198,7 @@ final class Transaction {
             """,
             SQLValue(name), .text(transition.kind.rawValue), .integer(self.now.microseconds),
             SQLValue(transition.from), SQLValue(transition.to), SQLValue(transition.reason),
-            .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`),
+            SQLValue(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`),
             SQLValue(transition.subject), SQLValue(ended?.failed), SQLValue(ended?.refused)
         )
         if let name {
