@@ -68,7 +68,7 @@ struct Circuit: Equatable, Sendable {
     /// Rises with each change of state, hold or reset; an outcome from another epoch is late.
     var epoch: Epoch
     /// Rises by one with each new epoch.
-    var windowGeneration: Int64 = 1
+    var windowGeneration = WindowGeneration.first
     /// How many failures count at the time of the event; the owner of the failures sets this before each event.
     var failureCount = FailureCount.none
     /// Under the consecutive rule, a success has forgotten the failures up to this time.
@@ -178,7 +178,7 @@ struct Circuit: Equatable, Sendable {
         }
         self.since = now
         self.epoch = self.epoch.next(at: now)
-        self.windowGeneration = self.windowGeneration.addingSaturating(1)
+        self.windowGeneration = self.windowGeneration.next
         self.probes.removeAll()
         self.probeFailures = 0
     }

@@ -8,7 +8,7 @@ extension SharedCircuit {
         let lastError: String?
         /// The epoch when the file was last read.
         let epoch: Epoch
-        let windowGeneration: Int64
+        let windowGeneration: WindowGeneration
         /// The rules that were in force then.
         let rules: Rules
         private let forgottenUntil: StoreTime?

@@ -10,7 +10,7 @@ final class CircuitCells: Sendable {
         let ring: Ring
         let reporters: ReporterCells?
 
-        func tick(at uptime: Int64, inGeneration windowGeneration: Int64) -> UInt64 {
+        func tick(at uptime: Int64, inGeneration windowGeneration: WindowGeneration) -> UInt64 {
             self.ring.ticks.tick(at: uptime, inGeneration: windowGeneration)
         }
 
@@ -124,7 +124,7 @@ final class CircuitCells: Sendable {
         self.touching { if self.hasItsCells { self.totalsCell.add(call) } }
     }
 
-    func addToWindows(good count: UInt64, inGeneration windowGeneration: Int64, at uptime: Int64) {
+    func addToWindows(good count: UInt64, inGeneration windowGeneration: WindowGeneration, at uptime: Int64) {
         guard count > 0, !self.windows.isEmpty else { return }
         self.touching {
             guard self.hasItsCells else { return }
@@ -139,7 +139,7 @@ final class CircuitCells: Sendable {
     ///
     /// A call that is bad for one rule may be good for the other.
     func addToWindows(
-        _ call: CountedFailure, by worker: WorkerID, inGeneration windowGeneration: Int64, at uptime: Int64,
+        _ call: CountedFailure, by worker: WorkerID, inGeneration windowGeneration: WindowGeneration, at uptime: Int64,
         of subjects: [WindowSubject]? = nil
     ) -> [WindowSubject] {
         guard !self.windows.isEmpty else { return [] }
@@ -169,7 +169,7 @@ final class CircuitCells: Sendable {
     }
 
     /// The sums of the windows that end at an uptime; none if the cells are lost.
-    func sums(inGeneration windowGeneration: Int64, at uptime: Int64) -> Sums {
+    func sums(inGeneration windowGeneration: WindowGeneration, at uptime: Int64) -> Sums {
         var sums = Sums()
         self.touching {
             for window in self.windows {
@@ -195,7 +195,7 @@ final class CircuitCells: Sendable {
     ///
     /// - Parameter currentUptime: asks the file whether the window generation lasts; returns the current uptime if it
     ///   does.
-    func clearCorruptFutureTicks(inGeneration windowGeneration: Int64, currentUptime: () -> Int64?) -> Bool {
+    func clearCorruptFutureTicks(inGeneration windowGeneration: WindowGeneration, currentUptime: () -> Int64?) -> Bool {
         self.touching {
             self.windows.reduce(false) { hasCleared, window in
                 window.ring.clearCorruptFutureTicks(currentTick: {
@@ -211,7 +211,9 @@ final class CircuitCells: Sendable {
     }
 
     /// The workers whose failed, or slow, calls ended within the window; none if no rule asks for reporters.
-    func reporters(of subject: WindowSubject, inGeneration windowGeneration: Int64, at uptime: Int64) -> Set<WorkerID> {
+    func reporters(
+        of subject: WindowSubject, inGeneration windowGeneration: WindowGeneration, at uptime: Int64
+    ) -> Set<WorkerID> {
         guard let window = self.windows.first(where: { $0.subject == subject }), let cells = window.reporters else {
             return []
         }

@@ -47,16 +47,16 @@ extension CircuitCounts {
     /// generation of the private windows.
     private struct Current {
         var epoch: Epoch = 0
-        var windowGeneration: Int64 = 0
-        var ownGeneration: Int64 = 0
+        var windowGeneration: WindowGeneration = 0
+        var ownGeneration: WindowGeneration = 0
 
-        func windowGeneration(of cells: CircuitCells) -> Int64 {
+        func windowGeneration(of cells: CircuitCells) -> WindowGeneration {
             cells.board == nil ? self.ownGeneration : self.windowGeneration
         }
     }
 
     private var current: Current {
-        let ownGeneration = self.ownGeneration.load(ordering: .relaxed)
+        let ownGeneration = WindowGeneration(self.ownGeneration.load(ordering: .relaxed))
         return self.state.read(orInAChild: State()) {
             Current(epoch: $0.epoch, windowGeneration: $0.windowGeneration, ownGeneration: ownGeneration)
         }
@@ -177,7 +177,7 @@ extension CircuitCounts {
 
     /// The calls in the windows by which a rule decides; none if the circuit has left this epoch.
     func sums(inEpoch epoch: Epoch, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
-        func windowGeneration() -> Int64? {
+        func windowGeneration() -> WindowGeneration? {
             let current = self.current
             return current.epoch == epoch ? current.windowGeneration(of: cells) : nil
         }
@@ -191,7 +191,8 @@ extension CircuitCounts {
     ///
     /// The clock, which may be the user's code, is read while no lock is held.
     private func sums(
-        of cells: CircuitCells, inGeneration windowGeneration: () -> Int64?, isCurrent: () -> Bool, _ clock: () -> Int64
+        of cells: CircuitCells, inGeneration windowGeneration: () -> WindowGeneration?, isCurrent: () -> Bool,
+        _ clock: () -> Int64
     ) -> Circuit.WindowCounts {
         func currentUptime() -> Int64? { isCurrent() ? clock() : nil }
         for _ in 0..<8 {

@@ -59,7 +59,7 @@ final class CircuitCounts: Sendable {
         /// `windowGeneration` selects the buckets of the window; `epoch` rejects late results. Both change at each
         /// transition. The epoch here changes together with the window generation, under the lock; `lastEpoch` is the
         /// same epoch for calls, which take no lock.
-        var windowGeneration: Int64 = 0
+        var windowGeneration: WindowGeneration = 0
         var epoch: Epoch = 0
         /// The circuit's rules, if one of them is a failure-rate or slow-call rule.
         var rateRules: Boxed<Rules>?
@@ -110,7 +110,7 @@ final class CircuitCounts: Sendable {
     /// - Returns: whether the reading was applied.
     @discardableResult
     func update(
-        _ row: (id: Int64, incarnation: Int64)?, _ rules: Rules, epoch: Epoch, windowGeneration: Int64,
+        _ row: (id: Int64, incarnation: Int64)?, _ rules: Rules, epoch: Epoch, windowGeneration: WindowGeneration,
         if isCurrent: () -> Bool = { true }
     ) -> Bool {
         if rules.slow != nil { self.measureDurations() }

@@ -187,7 +187,7 @@ final class LockFile: Sendable {
     }
 
     /// The byte of the link, which joins this store's circuits to those of other hosts.
-    static let link: Int64 = 1
+    static let link: ByteIndex = 1
 
     /// Locks the byte of the link; false if another link has it.
     func lockLink() -> Bool { ByteLock.lock(self.descriptor, at: Self.link) }
@@ -198,12 +198,13 @@ final class LockFile: Sendable {
     static let workers = WorkerID(1 << 32)..<WorkerID(1 << 62)
 
     /// The bytes of all workers.
-    private static let workerBytes = LockFile.workers.lowerBound.rawValue..<LockFile.workers.upperBound.rawValue
+    private static let workerBytes =
+        ByteIndex(of: LockFile.workers.lowerBound)..<ByteIndex(of: LockFile.workers.upperBound)
 
     /// Locks the byte of a worker; false if another open store has it.
-    func lock(worker: WorkerID) -> Bool { ByteLock.lock(self.descriptor, at: worker.rawValue) }
+    func lock(worker: WorkerID) -> Bool { ByteLock.lock(self.descriptor, at: ByteIndex(of: worker)) }
 
-    func unlock(worker: WorkerID) { ByteLock.unlock(self.descriptor, at: worker.rawValue) }
+    func unlock(worker: WorkerID) { ByteLock.unlock(self.descriptor, at: ByteIndex(of: worker)) }
 
     /// Locks the bytes of a worker that can't use the store's file; false if another open store has one of them.
     func lock(_ degraded: DegradedBytes) -> Bool {
@@ -211,7 +212,7 @@ final class LockFile: Sendable {
         guard ByteLock.lock(self.descriptor, at: start, count: count) else { return false }
         // The number of locked bytes shows the reason: a reason with a lower number must shorten the lock.
         if degraded.unusedCount > 0 {
-            ByteLock.unlock(self.descriptor, at: start + count, count: degraded.unusedCount)
+            ByteLock.unlock(self.descriptor, at: start.advanced(by: count), count: degraded.unusedCount)
         }
         return true
     }
@@ -235,6 +236,6 @@ final class LockFile: Sendable {
     /// The same for a lock file that is only read.
     static func isHeldByAnother(_ descriptor: Int32, worker: WorkerID) -> Bool {
         // An id outside the range was written by another program. The kernel rejects offsets below zero.
-        Self.workers.contains(worker) && ByteLock.isHeldByAnother(descriptor, worker.rawValue)
+        Self.workers.contains(worker) && ByteLock.isHeldByAnother(descriptor, ByteIndex(of: worker))
     }
 }

@@ -2,6 +2,7 @@
 extension SQLValue {
     init(_ worker: WorkerID?) { self.init(worker?.rawValue) }
     init(_ epoch: Epoch?) { self.init(epoch?.rawValue) }
+    init(_ generation: WindowGeneration?) { self.init(generation?.rawValue) }
 }
 
 extension Row {

@@ -4,7 +4,7 @@ extension CircuitCells {
     var totals: CellTotals { self.totalsCell.totals }
 
     /// What a process does each tick.
-    func publish(_ lanes: borrowing Lanes, windowGeneration: Int64 = 1, clock: () -> Int64) {
+    func publish(_ lanes: borrowing Lanes, windowGeneration: WindowGeneration = 1, clock: () -> Int64) {
         let counts = lanes.drain()
         self.addToTotals(counts, DurationLane())
         self.addToWindows(good: counts.succeeded, inGeneration: windowGeneration, at: clock())
@@ -14,7 +14,8 @@ extension CircuitCells {
     ///
     /// - Parameter isLate: whether the end counts in totals alone.
     func count(
-        _ end: CountedFailure, by worker: WorkerID = 1, windowGeneration: Int64 = 1, lanes: borrowing Lanes = Lanes(),
+        _ end: CountedFailure, by worker: WorkerID = 1, windowGeneration: WindowGeneration = 1,
+        lanes: borrowing Lanes = Lanes(),
         isLate: Bool = false,
         clock: () -> Int64
     ) {
@@ -28,7 +29,7 @@ extension CircuitCells {
         self.addToTotals(end)
     }
 
-    func sums(windowGeneration: Int64 = 1, at uptime: Int64) -> Circuit.WindowCounts {
+    func sums(windowGeneration: WindowGeneration = 1, at uptime: Int64) -> Circuit.WindowCounts {
         let sums = self.sums(inGeneration: windowGeneration, at: uptime)
         guard sums.hasFutureTicks,
             self.clearCorruptFutureTicks(inGeneration: windowGeneration, currentUptime: { uptime })
@@ -41,7 +42,7 @@ extension CircuitCounts {
     /// The circuit of this incarnation is there, and closed.
     @discardableResult
     func update(
-        incarnation: Int64?, _ rules: Rules, epoch: Epoch, windowGeneration: Int64 = 1,
+        incarnation: Int64?, _ rules: Rules, epoch: Epoch, windowGeneration: WindowGeneration = 1,
         if isCurrent: () -> Bool = { true }
     ) -> Bool {
         self.update(

@@ -75,7 +75,8 @@ import Testing
         let path = self.store.backend.file.path
         let incarnation = try #require(Foreign.number(path, "SELECT incarnation FROM circuit"))
         let id = try #require(Foreign.number(path, "SELECT id FROM circuit"))
-        let windowGeneration = try #require(Foreign.number(path, "SELECT window_generation FROM circuit"))
+        let windowGeneration = WindowGeneration(
+            try #require(Foreign.number(path, "SELECT window_generation FROM circuit")))
         // Another program knows the slow rule alone.
         let other = try CircuitCells(
             ofID: id, incarnation: incarnation, CountingRules(slowWindow: 60_000_000), on: board,

@@ -15,7 +15,9 @@ import Testing
         case forgedTicks
     }
 
-    private static func write(_ damage: Damage, to board: Board, windowGeneration: Int64, uptime: Int64) throws {
+    private static func write(
+        _ damage: Damage, to board: Board, windowGeneration: WindowGeneration, uptime: Int64
+    ) throws {
         var random = SplitMix64(seed: 15)
         for kind in BoardKind.allCases {
             for segment in try board.segments(mappingNew: true) where segment.kind == kind {
@@ -78,8 +80,8 @@ import Testing
         board.setDegraded(WorkerID(1 << 40), since: 5, isAlive: { _ in true })
         try Self.write(
             damage, to: board,
-            windowGeneration: try #require(
-                Foreign.number(store.backend.file.path, "SELECT window_generation FROM circuit")),
+            windowGeneration: WindowGeneration(
+                try #require(Foreign.number(store.backend.file.path, "SELECT window_generation FROM circuit"))),
             uptime: core.clock.uptime)
         try await look()
         for second in 1...40 {

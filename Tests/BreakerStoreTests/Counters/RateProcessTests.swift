@@ -218,7 +218,7 @@ import Darwin
                 ofID: number("id"), incarnation: number("incarnation"), CountingRules(failureWindow: 60_000_000),
                 on: board,
                 making: .alone)
-            let windowGeneration = number("window_generation")
+            let windowGeneration = WindowGeneration(number("window_generation"))
             Hook.install { name in
                 guard name == point else { return }
                 Hook.install(nil)

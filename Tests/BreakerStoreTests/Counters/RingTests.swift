@@ -42,7 +42,7 @@ import Testing
             }
         }
 
-        var tick: UInt64 { self.ticks.tick(at: self.now, inGeneration: self.windowGeneration) }
+        var tick: UInt64 { self.ticks.tick(at: self.now, inGeneration: WindowGeneration(self.windowGeneration)) }
         func mends() -> Bool { self.ring.clearCorruptFutureTicks(currentTick: { self.isCurrent ? self.tick : nil }) }
         func succeed(_ count: UInt64) { self.ring.addGood(count, at: self.tick) }
         func pass(_ ticks: Int64) { self.now += ticks * self.ticks.length }

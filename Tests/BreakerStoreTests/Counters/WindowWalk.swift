@@ -47,7 +47,7 @@ struct WindowWalk {
     private let counter: CircuitCells
     private var processes: [Process] = []
     private var now: Int64 = 1_000_000_000
-    private var windowGeneration: Int64 = 1
+    private var windowGeneration: WindowGeneration = 1
     private var generationStart: Int64 = 1_000_000_000
     private var failures: [Int64] = []
     private var successes: [Int64] = []
@@ -115,7 +115,7 @@ struct WindowWalk {
             process.stoppedUntil = self.now + self.tick * Int64(self.random.number(in: 1...4))
         case 13: self.now += self.window + self.tick
         case 14:
-            self.windowGeneration += 1
+            self.windowGeneration = self.windowGeneration.next
             self.generationStart = self.now
             self.failures = []
         default: break

@@ -26,7 +26,7 @@ import Testing
             rules.stored = .more(#"{"later":1}"#)
             $0.rules = Rules(storedText: Array(rules.text.utf8))
         },
-        "windowGeneration": { $0.windowGeneration += 1 },
+        "windowGeneration": { $0.windowGeneration = $0.windowGeneration.next },
         "trip": {
             $0.trippedSince = $0.since
             $0.trip = Circuit.Trip(reason: "12 of 20", failed: 12, calls: 20)

@@ -99,7 +99,7 @@ import Testing
         _ = circuit.update(read, if: { true })
         circuit.counts.update(
             (read.id, read.incarnation), read.rules, epoch: read.epoch.adding(-1),
-            windowGeneration: read.windowGeneration - 1)
+            windowGeneration: WindowGeneration(read.windowGeneration.rawValue - 1))
         _ = circuit.update(read, if: { true })
         #expect(circuit.counts.epoch == read.epoch)
     }

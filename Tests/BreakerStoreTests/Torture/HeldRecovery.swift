@@ -16,7 +16,7 @@ import Darwin
 @safe
 final class HeldRecovery: @unchecked Sendable {
     /// The bytes of the locks "write" and "recover" (https://sqlite.org/walformat.html#wal_locks).
-    private static let locks: [Int64] = [120, 122]
+    private static let locks: [ByteIndex] = [120, 122]
     private let descriptor: Int32
     private let store: CircuitStore
 

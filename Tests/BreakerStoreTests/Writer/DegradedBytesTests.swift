@@ -150,7 +150,7 @@ import Darwin
             for range in enemy.ranges {
                 #expect(
                     ByteLock.lock(
-                        file.descriptor, at: range.lowerBound, count: range.upperBound - range.lowerBound))
+                        file.descriptor, at: ByteIndex(range.lowerBound), count: range.upperBound - range.lowerBound))
             }
             #expect(DegradedBytes.found(at: path).count == min(enemy.ranges.count, 4_000))
         }

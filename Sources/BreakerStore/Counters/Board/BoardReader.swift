@@ -47,7 +47,7 @@ final class BoardReader: Sendable {
 
     /// The calls in the window that ends now; nil if the board has no such window.
     func sums(
-        _ key: CellKey, _ ticks: WindowTicks, inGeneration windowGeneration: Int64, at uptime: Int64
+        _ key: CellKey, _ ticks: WindowTicks, inGeneration windowGeneration: WindowGeneration, at uptime: Int64
     ) -> WindowCount? {
         self.withCell(.ring, key) { cell in
             Ring(words: cell.from(CellKey.words), ticks: ticks)

@@ -23,24 +23,24 @@ struct DegradedBytes: Hashable, Sendable {
     /// The most workers that are read: a program that locks very many bytes must not keep a reader for long.
     private static let maxRead = 4_000
 
-    fileprivate static let all = LockFile.workers.lowerBound.rawValue + Self.distance..<Int64.max
+    fileprivate static let all = Self.start(of: LockFile.workers.lowerBound)..<ByteIndex(.max)
 
     init(worker: WorkerID, reason: BreakerStoreError.Code?) {
         self.worker = worker
         self.reason = reason
     }
 
-    fileprivate init(_ lock: Range<Int64>) {
-        self.worker = WorkerID(lock.lowerBound - Self.distance)
-        self.reason = BreakerStoreError.Code(number: UInt64(lock.upperBound - lock.lowerBound - 1))
+    fileprivate init(_ lock: Range<ByteIndex>) {
+        self.worker = WorkerID(lock.lowerBound.rawValue - Self.distance)
+        self.reason = BreakerStoreError.Code(number: UInt64(lock.count - 1))
     }
 
-    var bytes: (start: Int64, count: Int64) {
-        (self.worker.rawValue + Self.distance, Int64(self.reason?.number ?? 0) + 1)
-    }
+    private static func start(of worker: WorkerID) -> ByteIndex { ByteIndex(of: worker).advanced(by: Self.distance) }
+
+    var bytes: (start: ByteIndex, count: Int64) { (Self.start(of: self.worker), Int64(self.reason?.number ?? 0) + 1) }
 
     /// How many bytes behind `bytes` are free, and locked only for a reason with a higher number.
-    var unusedCount: Int64 { min(Self.maxBytes, .max - self.bytes.start) - self.bytes.count }
+    var unusedCount: Int64 { min(Self.maxBytes, .max - self.bytes.start.rawValue) - self.bytes.count }
 
     /// The bytes that other descriptions have locked in the lock file at a path; changes nothing.
     static func found(at path: String) -> [DegradedBytes] {

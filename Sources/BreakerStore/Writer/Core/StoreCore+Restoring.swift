@@ -38,7 +38,7 @@ extension StoreCore {
                     let found = try opened.writer.origin(
                         of: row.id, circuit.name, or: origin, uptime: self.clock.uptime)
                     // A circuit that the young file has only registered has no state to restore.
-                    if found.seenAt == .min, row.circuit.windowGeneration == 1 { continue }
+                    if found.seenAt == .min, row.circuit.windowGeneration == .first { continue }
                     origin = found
                 }
                 lost.circuits[circuit.key] = LostFile.KnownCircuit(row.circuit, offset: offset, origin)

@@ -44,7 +44,7 @@ enum CircuitColumn: Int32, CaseIterable {
         ("state", .state, { .text($0.circuit.state.word) }),
         ("since", .state, { .integer($0.circuit.since.microseconds) }),
         ("epoch", .state, { SQLValue($0.circuit.epoch) }),
-        ("window_generation", .state, { .integer($0.circuit.windowGeneration) }),
+        ("window_generation", .state, { SQLValue($0.circuit.windowGeneration) }),
         ("open_until", .state, { SQLValue($0.circuit.state.until?.microseconds) }),
         ("successes", .state, { .integer($0.circuit.state.successes) }),
         ("probe_failures", .state, { .integer($0.circuit.failuresOfHalfOpen) }),

@@ -42,7 +42,7 @@ struct CircuitReader {
         if case .halfOpen = circuit.state {
             circuit.probeFailures = try self.count(.probeFailures, in: Self.naturals, atMost: Self.maxCounted)
         }
-        circuit.windowGeneration = try self.integer(.windowGeneration, in: Self.naturals)
+        circuit.windowGeneration = WindowGeneration(try self.integer(.windowGeneration, in: Self.naturals))
         circuit.clearedAt = try self.optionalTime(.clearedAt)
         circuit.trippedSince = try self.optionalTime(.outageSince)
         if circuit.trippedSince != nil {

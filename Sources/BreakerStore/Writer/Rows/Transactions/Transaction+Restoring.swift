@@ -57,7 +57,7 @@ extension Transaction {
         let (hold, state) = (circuit?.hold(at: self.now), isOpen ? circuit : nil)
         let noted = try self.database.noted(of: row.id, uptime: self.uptime)
         let here = Restoration.Here(
-            epoch: row.circuit.epoch, isNew: row.circuit.windowGeneration == 1,
+            epoch: row.circuit.epoch, isNew: row.circuit.windowGeneration == .first,
             isCommanded: try self.database.isCommanded(
                 row.id, name, since: resumes ? known.epoch.latestStart : nil),
             noted: noted)
