@@ -120,6 +120,7 @@ extension CircuitBreaker {
     /// nothing; it reads the clock only if the call is measured.
     @usableFromInline
     func admitByCachedDecision() throws(CircuitOpenError) -> Admission? {
+        // A timeout, retries and `onOutcome` need a driver.
         guard self.isPlain else { return nil }
         let decision = self.circuit.cache.read(self.store.gate)
         // The decisions of most calls. The others are left to a function of their own, so that this one retains no
@@ -147,6 +148,8 @@ extension CircuitBreaker {
     }
 
     /// The admission, with the uptime at which the operation begins, if the call is measured.
+    ///
+    /// - Parameter always: whether it is known that the call is measured: the handle or the decision demands it.
     func measured(_ admission: Admission, always: Bool = false) -> Admission {
         guard always || self.circuit.counts.hasSlowRule || self.measuresDurations else { return admission }
         var admission = admission

@@ -6,19 +6,21 @@ extension CircuitBreaker {
     private func countAndCheck(_ call: CountedFailure, _ counting: PendingOutcome.Counting) -> Circuit.ReachedRate? {
         switch counting {
         case .total:
-            _ = self.core.count(call, of: self.circuit, .none)
+            _ = self.core.count(call, of: self.circuit, decidedBy: .none)
             return nil
         case .decisive(let epoch):
             // The call may have waited so long for the counting thread that the circuit has tripped and recovered.
             guard self.refreshAndCheckEpoch(epoch) else { return self.countAndCheck(call, .total) }
             // `SharedCircuit.update` rejects a reading if another process has committed since. If it rejects three, the
-            // call counts in totals only.
+            // counts are still in another epoch, and `CircuitCounts.count` adds the call to the totals only.
             for _ in 0..<3 where self.circuit.counts.epoch != epoch { self.readDecision() }
             let counted = self.core.count(
-                call, of: self.circuit, .file(epoch: epoch), isCurrent: { self.validDecision?.epoch == epoch })
+                call, of: self.circuit, decidedBy: .file(epoch: epoch),
+                isCurrent: { self.validDecision?.epoch == epoch })
             return self.rate(reachedBy: counted)
         case .inMemory(let epoch):
-            return self.rate(reachedBy: self.core.count(call, of: self.circuit, .fallback(epoch: epoch)))
+            return self.rate(
+                reachedBy: self.core.count(call, of: self.circuit, decidedBy: .fallback(epoch: epoch)))
         }
     }
 

@@ -14,7 +14,7 @@ extension CircuitBreaker {
         return Call.Input(decision, inMemory: true, lastError: lastError, uptime: self.core.clock.uptime)
     }
 
-    /// Applies a report that could not be committed to the in-memory fallback; keeps failures and probes' outcomes for
+    /// Applies to the in-memory fallback a report that could not be committed; keeps failures and probes' outcomes for
     /// the file.
     func countInMemory(_ report: OutcomeReport) {
         switch report {
@@ -39,7 +39,7 @@ extension CircuitBreaker {
         switch (admission.isProbe, outcome.verdict) {
         case (true, let verdict):
             self.apply(.probeEnded(report, verdict, token: admission.token), at: report.at)
-            // The provider spoke to this process alone.
+            // Only this process knows of the outage. The file gets it as a failure's, because it has no such probe.
             if report.outage != nil { self.keepFailure(report) }
         case (false, .failure), (false, .outage):
             self.apply(.failed(report), at: report.at)
@@ -49,7 +49,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// Applies the report of a call that the file let through to the fallback, as one of a call without an admission:
+    /// Applies to the fallback the report of a call that the file let through, as one of a call without an admission:
     /// so it counts in any state that the fallback has.
     private func count(_ report: Report, failed: Bool) {
         self.apply(.recorded(report, failed: failed, token: self.core.newToken()), at: report.at)
@@ -89,9 +89,10 @@ extension CircuitBreaker {
         self.circuit.changeInMemory(at: now, offset: self.core.clock.offset, event)
     }
 
-    /// Applies an operator's command that could not be committed to the in-memory fallback.
+    /// Applies to the in-memory fallback an operator's command that could not be committed.
     ///
-    /// For a closed store, and in a child of `fork`, no commit will ever succeed: a release must work here.
+    /// For a closed store, and in a child of `fork`, no commit will ever succeed: only here can a reset, or the release
+    /// of a hold, take effect.
     func commandFailed(_ command: (inout Circuit, StoreTime) -> Void) {
         guard !self.mayUseFile || self.core.isDegraded else { return }
         let now = self.core.clock.now

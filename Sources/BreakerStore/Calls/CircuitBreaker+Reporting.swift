@@ -56,7 +56,7 @@ extension CircuitBreaker {
             at: self.core.clock.now,
             error: self.text(of: outcome),
             outage: outcome.verdict.outage,
-            lostFiles: self.core.outbox.replacedFiles
+            replacedFiles: self.core.outbox.replacedFiles
         )
     }
 

@@ -61,9 +61,10 @@ extension CircuitBreaker {
     }
 
     private func refresh(_ admission: Admission) -> Call.Input {
-        // For a success without an admission, this must be read before the commit: the commit may close the circuit,
-        // and a probe's success must not count in the new window. In a degraded store nothing is read for it, because
-        // the in-memory fallback decides about it; a call that the file let through must still know its epoch.
+        // The decision is read before the outcome is committed: without an admission, the commit may take a success for
+        // a probe's and close the circuit, and such a success must not count in the new window.
+        // In a degraded store the in-memory fallback decides about an outcome without an admission, so nothing is read.
+        // A call that the file let through must know there, too, whether the circuit is still in its epoch.
         let decision = self.validDecision ?? (admission.isOfFile || !self.core.isDegraded ? self.readDecision() : nil)
         // Facts about the circuit alone: the call itself knows whether it was slow.
         var refreshed = Call.Refreshed(decision: decision, mayUseFile: self.mayUseFile, facts: self.facts(.success))

@@ -17,8 +17,8 @@ struct Report: Hashable, Sendable {
     var outage: Outage?
     /// Whether an earlier attempt to commit the report may have succeeded.
     var isRetry = false
-    /// How many files of the store were lost before the call ended: in a later file the epoch means nothing.
-    var lostFiles: Int64 = 0
+    /// How often the store's file had been replaced when the call ended: in a later file the epoch means nothing.
+    var replacedFiles: Int64 = 0
 
     func inEpoch(_ epoch: Epoch) -> Report {
         var report = self
@@ -172,13 +172,15 @@ extension Circuit {
 
 /// Outages that providers declare.
 extension Circuit {
-    /// Ends that are no further apart are the same to an open circuit: many calls get the same answer of a provider,
-    /// and each has its own delay.
+    /// How much later than the circuit's own end a declared outage must end to extend it, in microseconds.
+    ///
+    /// Many calls get the same answer of a provider, each with its own delay: each of them would extend the outage.
     static let outageTolerance: Int64 = 1_000_000
 
     /// Applies a declared outage, also if the circuit has changed since the call was admitted.
     ///
-    /// No other result counts then. The outage must end in the future, and the call must have ended after `clearedAt`.
+    /// An outcome without an outage counts only in its own epoch. To change the circuit in another epoch, the outage
+    /// must end in the future, and the call must have ended after `clearedAt`.
     ///
     /// - Returns: nil if the circuit is closed and still in the call's epoch: there the outage counts like a failure.
     mutating func outageDeclared(_ outage: Outage, by report: Report, at moment: Moment) -> ReportAction? {
@@ -197,7 +199,7 @@ extension Circuit {
         case .open(let until):
             guard let end, end > now, end > until.adding(Self.outageTolerance) else { return .unchanged }
             if let error = report.error { self.lastError = error }
-            // A new epoch, by which other parts tell which state is the later one.
+            // A new epoch: by it the links, and a restoration after a loss, tell that this state is the later one.
             self.enter(.open(until: end), since: self.since, epochAt: now)
             self.record(.extended, from: self.word, reason: self.outageReason(outage))
             return .extended
@@ -210,7 +212,9 @@ extension Circuit {
         }
     }
 
-    /// Whether the report declares no outage, or ended after the circuit last started over.
+    /// Whether a declared outage is news to the circuit; true, too, for a report without an outage.
+    ///
+    /// It is news if the call is of the current epoch, or ended after the circuit last started over.
     func believesOutage(of report: Report) -> Bool {
         guard report.outage != nil, report.epoch != self.epoch else { return true }
         if let cleared = self.clearedAt, report.at < cleared { return false }

@@ -24,6 +24,9 @@ extension Circuit {
     }
 
     /// Makes an open circuit stay open for longer, without a new epoch and without an event.
+    ///
+    /// The link would take a new epoch for a change that this host made. If the extension is lost, the link orders it
+    /// again.
     mutating func extensionOrdered(for duration: Int64, at now: StoreTime) -> Bool {
         switch self.state {
         case .open: self.state = .open(until: self.endOrdered(after: duration, at: now))

@@ -1,10 +1,11 @@
 /// Stamps that are too far in the future: another program or a damaged disk may have put any value into the rows.
 extension Circuit {
-    /// Corrects stamps that are too far ahead of now, so that a bad stamp neither keeps this circuit open forever nor
-    /// moves a process's clock.
+    /// Corrects stamps that can't be right, so that a bad stamp neither keeps this circuit open forever nor moves a
+    /// process's clock.
     ///
-    /// An open circuit becomes due after its longest recovery at most. The end of a hold stays: an operator may have
-    /// meant it. Rules that this release can't use give no limit for a recovery or a lease.
+    /// A time of something that has happened is now at the latest. An open circuit becomes due after its longest
+    /// recovery at most, and a lease ends likewise. The end of a hold stays: an operator may have meant it. Rules that
+    /// this release can't use give no limit for a recovery or a lease.
     mutating func clampFutureStamps(for now: StoreTime) {
         self.since = min(self.since, now)
         // No success can be in the future. With the stamp moved to now, each failure that ended before this commit

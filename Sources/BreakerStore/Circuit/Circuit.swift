@@ -170,6 +170,7 @@ struct Circuit: Equatable, Sendable {
         self.record(kind, from: from, reason: reason)
     }
 
+    /// Begins a new epoch and frees all slots; the caller records the event.
     mutating func enter(_ state: State, at now: StoreTime) {
         self.state = state
         if case .closed = state {
@@ -183,6 +184,7 @@ struct Circuit: Equatable, Sendable {
         self.probeFailures = 0
     }
 
+    /// Queues a change to the kept failures; their owner applies it after the event.
     mutating func change(_ change: FailureChange) { self.failureChanges.append(change) }
 
     mutating func drainFailureChanges() -> [FailureChange] {

@@ -5,8 +5,9 @@ struct FailureCount: Hashable, Sendable {
     var oldest: StoreTime?
     /// Whether any kept failure is too old to count.
     var hasExpired = false
-    /// `dropBefore` has dropped the failures before this instant, but their rows may not be deleted yet; nil if no such
-    /// rows wait.
+    /// The failures before this instant were dropped, but rows of them may still wait to be deleted; nil if none wait.
+    ///
+    /// A late failure from before it is not kept: its row would be deleted together with them.
     var droppedBefore: StoreTime?
 
     static let none = FailureCount()
@@ -28,7 +29,7 @@ enum FailureChange: Hashable, Sendable {
 
 /// The failures of one circuit, for the few questions that a `FailureCount` does not answer.
 ///
-/// The state machine asks them before it changes anything.
+/// They are as before the event: their owner applies an event's changes after the event.
 protocol KnownFailures {
     /// Whether a failure with this key is kept.
     func contains(worker: WorkerID, sequence: Int64) -> Bool

@@ -6,7 +6,9 @@ struct FailureList: Hashable, Sendable, KnownFailures {
 
     init(_ failures: [Circuit.Failure] = []) { self.failures = failures }
 
-    /// Counts the failures that count for a circuit at `now`; the questions below are about these from then on.
+    /// Counts the failures that count for a circuit at `now`.
+    ///
+    /// From then on `newestOfEachWorker` and `oldest` are about these; `contains` is about all.
     mutating func recount(for circuit: Circuit, at now: StoreTime) -> FailureCount {
         self.start = circuit.startOfCounting(at: now)
         let counting = self.counting

@@ -173,8 +173,8 @@ final class SharedCircuit: Sendable {
         _ read: LastRead, if isCurrent: () -> Bool
     ) -> (newConfig: CircuitBreaker.Config?, isAnotherCircuit: Bool) {
         let before = self.lastRead
-        // The epoch of the counts is compared, too: without a header to compare, an older reading may have been applied
-        // there after a newer one.
+        // The epoch of the counts is compared, too: without a wal-index header to compare, `isCurrent` is always true,
+        // and another thread may have applied an older reading to the counts after a newer one.
         if let before, before.isSame(as: read), self.counts.epoch == read.epoch { return (nil, false) }
         var config: ConfigBox?
         if read.rules.isKnown, !(before.map(read.hasConfig) ?? false) {
@@ -190,7 +190,7 @@ final class SharedCircuit: Sendable {
             return (nil, false)
         }
         self.known.change { known in
-            // The first reading is applied in any case: a newer one would have come first.
+            // The first reading is applied in any case: it replaces none, and the next one replaces it.
             guard known.lastRead == nil || isCurrent() else { return }
             // Another circuit, or one of another file: its epochs are not comparable.
             if let last = known.lastRead, last.incarnation != read.incarnation { known.ownFailures = OwnFailures() }

@@ -15,7 +15,7 @@ extension CircuitCounts {
         let pair = pair()
         Hook.reached("counts.moving")
         let uptime = clock()
-        self.whileNothingIsPublished { self.publishLanes(to: pair, at: uptime) }
+        self.whileNoOtherThreadPublishes { self.publishLanes(to: pair, at: uptime) }
     }
 
     /// How `publishWithoutWaiting` ended.
@@ -67,7 +67,8 @@ extension CircuitCounts {
     private func publishLanes(to pair: CellPair, at uptime: Int64) -> Current {
         let counts = self.lanes.drain()
         Hook.reached("counts.taken")
-        // Read after the lanes are drained: the epoch that let these calls through is then this one, or an older one.
+        // Read after the lanes are drained: so no call of a newer epoch is added to an older window, where it would be
+        // lost. Lanes have no epochs: the last successes of an older epoch may get into the newer window.
         let current = self.current
         if counts != LaneCounts() || self.durations.isOpen {
             (pair.board ?? pair.own)?.addToTotals(counts, self.durations)
@@ -81,7 +82,7 @@ extension CircuitCounts {
     /// Runs `body` while no other thread of this process moves counts from the lanes to the cells.
     ///
     /// A thread that read the sums during such a move would miss successes, and would trip the circuit too early.
-    private func whileNothingIsPublished(_ body: () -> Void) {
+    private func whileNoOtherThreadPublishes(_ body: () -> Void) {
         var isDone = false
         self.moving.change { _ in
             body()
@@ -122,7 +123,7 @@ extension CircuitCounts {
         var countsInTotalsOnly = false
         var rejected: [WindowSubject] = []
         var sums = CircuitCells.Sums()
-        self.whileNothingIsPublished {
+        self.whileNoOtherThreadPublishes {
             current = self.publishLanes(to: pair, at: uptime)
             countsInTotalsOnly = self.countsInTotalsOnly(origin, current)
             if !countsInTotalsOnly {
@@ -160,7 +161,7 @@ extension CircuitCounts {
         (pair.board ?? pair.own)?.addToTotals(call)
     }
 
-    /// Whether the call counts in totals only: no rule looks at it, or the circuit has left the epoch that let the call
+    /// Whether the call counts in totals only: no rule counts it, or the circuit has left the epoch that let the call
     /// through.
     ///
     /// Calls that the in-memory fallback let through also go to the board, in the window generation that this process
@@ -199,7 +200,7 @@ extension CircuitCounts {
             let uptime = clock()
             var sums = CircuitCells.Sums()
             guard let windowGeneration = windowGeneration() else { break }
-            self.whileNothingIsPublished { sums = cells.sums(inGeneration: windowGeneration, at: uptime) }
+            self.whileNoOtherThreadPublishes { sums = cells.sums(inGeneration: windowGeneration, at: uptime) }
             if sums.hasFutureTicks,
                 cells.clearCorruptFutureTicks(inGeneration: windowGeneration, currentUptime: currentUptime)
             {

@@ -102,11 +102,13 @@ final class CircuitCounts: Sendable {
 
     /// Applies a reading of the file, unless the file has changed since: another thread may have a newer reading.
     ///
-    /// The first reading is applied even then: it is nearer to the file than the config of this process, and a newer
-    /// reading would have come first.
+    /// The first reading is applied even then: it is nearer to the file than the config of this process, and it
+    /// replaces no newer reading.
     ///
-    /// - Parameter isCurrent: whether the file has not changed since the reading; called under the lock `state`, so
-    ///   that an older reading never replaces a newer.
+    /// - Parameters:
+    ///   - row: the row's id and the circuit's incarnation; nil before the file was read, when a config has the rules.
+    ///   - isCurrent: whether the file has not changed since the reading; called under the lock `state`, so that an
+    ///     older reading never replaces a newer.
     /// - Returns: whether the reading was applied.
     @discardableResult
     func update(
@@ -125,8 +127,6 @@ final class CircuitCounts: Sendable {
             }
             (state.epoch, state.windowGeneration) = (epoch, windowGeneration)
             self.slowThreshold.store(rules.slow?.threshold.saturatingMicroseconds ?? -1, ordering: .relaxed)
-            // The row of a circuit that is being registered does not have its incarnation yet: the known incarnation
-            // stays.
             if let row { (state.known.id, state.known.incarnation) = row }
             state.known.rules = CountingRules(rules)
             state.known.rules.measuresDurations = measuresDurations
@@ -151,7 +151,8 @@ final class CircuitCounts: Sendable {
 
     /// Switches to the in-memory fallback, in this epoch of its own; nil switches back to the file.
     ///
-    /// The loss of the file is no transition: earlier calls still count.
+    /// The loss of the file is no transition: earlier calls still count. The next epoch of the fallback, and the return
+    /// to the file, begin new private windows.
     func setFallback(inEpoch epoch: Epoch?) {
         let last = Epoch(self.lastFallbackEpoch.exchange(epoch?.rawValue ?? 0, ordering: .relaxed))
         if last != 0, last != epoch { self.beginOwnGeneration() }
@@ -232,10 +233,11 @@ final class CircuitCounts: Sendable {
                 // loop begins again with that incarnation.
                 isOutdated = known.incarnation != state.known.incarnation
                 if isOutdated { return }
-                // Another thread may have made cells since: calls that it has counted there must not be lost.
-                let isSame = known.incarnation == state.pair?.made.incarnation || state.pair?.made.incarnation == nil
-                if !isSame { state.saved = nil }
-                pair = CellPair(board: cells, for: known, after: isSame ? state.pair : nil)
+                // The new pair continues this circuit's private counts, also those that another thread has begun since.
+                let madeFor = state.pair?.made.incarnation
+                let isOfThisCircuit = madeFor == nil || madeFor == known.incarnation
+                if !isOfThisCircuit { state.saved = nil }
+                pair = CellPair(board: cells, for: known, after: isOfThisCircuit ? state.pair : nil)
                 state.pair = pair
                 self.countsAlone.store(cells == nil, ordering: .relaxed)
             }

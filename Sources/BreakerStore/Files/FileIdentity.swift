@@ -8,7 +8,7 @@ struct FileIdentity: Hashable, Sendable {
         (self.database, self.log, self.index) = (database, log, index)
     }
 
-    /// Whether the wal-index's path still leads to the file with this number.
+    /// Whether the wal-index's path still leads to the same file.
     ///
     /// A process that writes to the log through a removed wal-index overwrites frames of processes that use the new
     /// one.
@@ -27,8 +27,8 @@ struct FileIdentity: Hashable, Sendable {
         self.database != nil && self.log != nil && now.database != self.database && now.log == self.log
     }
 
-    /// Whether both have the same database.
-    func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
+    /// Whether both have the same database; compares the two values, and examines no file.
+    func hasSameDatabase(as other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
 
     /// Whether at the time of `now` the wal-index is still there, but its log is not.
     func hasLostLog(in now: FileIdentity) -> Bool {

@@ -2,7 +2,9 @@ import CBreakerStore
 
 /// Recognises the file systems that can't hold a store.
 struct FileSystem: Sendable {
-    /// Returns the number of the file system's kind; a test replaces this function.
+    /// Returns the file system's magic number on Linux; on macOS 1 if the kernel does not call it local, else 0.
+    ///
+    /// -1 if it is unknown. A test replaces this function.
     var number: @Sendable (_ path: String) -> Int64 = { unsafe bs_file_system($0) }
 
     /// The name of the file system if not all users of a file share its locks or its shared memory; nil otherwise.

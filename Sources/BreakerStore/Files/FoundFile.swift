@@ -50,8 +50,8 @@ struct FoundFile: Hashable, Sendable {
     var modified: Time
     /// When anything about the file was last changed (ctime).
     ///
-    /// Only `==` uses it: `examineAgain` compares whole values, and ctime also shows a chmod or chown. No program can
-    /// set this time, as `touch` sets `modified`.
+    /// `OpeningFacts.examineAgain` needs it, since ctime also shows a chmod or chown, and `DirectoryStamp`, since a
+    /// directory's ctime shows each new or removed name. No program can set this time, as `touch` sets `modified`.
     var changed: Time
 
     private init(_ found: bs_found) {

@@ -10,8 +10,8 @@ import Darwin
 ///
 /// The board is checked where it is opened. The note of a link (`-link`) decides nothing.
 extension StoreFile {
-    /// Throws unless each of the five paths has no file, or a regular file with no other name that no other user can
-    /// have put there.
+    /// Throws if one of the five paths has something else than a regular file, or a file that has a second name or that
+    /// another user can have put there.
     ///
     /// A database in memory has no absolute path, and needs no check.
     static func requireSafe(_ path: String) throws(BreakerStoreError) {

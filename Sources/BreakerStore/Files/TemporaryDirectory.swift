@@ -14,7 +14,8 @@ enum TemporaryDirectory {
 
     /// The directories of this process; a child of `fork` begins with none, since its parent removes its own.
     private static let existing = PerProcess { Existing() }
-    private static let isRemovedAtExit = atexit { TemporaryDirectory.removeAll() } == 0
+    /// Registers the removal at exit, when it is first read.
+    private static let registration = atexit { TemporaryDirectory.removeAll() }
 
     static func make() throws(BreakerStoreError) -> String {
         let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? ""
@@ -27,7 +28,7 @@ enum TemporaryDirectory {
         }
         let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         self.existing.value.paths.withLock { $0.append(path) }
-        _ = self.isRemovedAtExit
+        _ = self.registration
         return path
     }
 

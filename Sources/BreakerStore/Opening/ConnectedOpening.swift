@@ -31,9 +31,9 @@ struct ConnectedOpening {
     ///
     /// - Parameters:
     ///   - checksWholeFile: whether SQLite checks the whole file before this process writes to it.
-    ///   - hasDamagedRow: whether SQLite has called the file broken because of a row.
-    func run(checksWholeFile: Bool, hasDamagedRow: Bool) throws(BreakerStoreError) -> Opened {
-        let hasBadRows = try self.prepareStore(checksWholeFile: checksWholeFile) || hasDamagedRow
+    ///   - mayHaveBadRows: whether SQLite has called the file broken, which was not confirmed: bad rows may be why.
+    func run(checksWholeFile: Bool, mayHaveBadRows: Bool) throws(BreakerStoreError) -> Opened {
+        let mayHaveBadRows = try self.prepareStore(checksWholeFile: checksWholeFile) || mayHaveBadRows
         let lostTriggers = try Schema.migrate(
             self.writer.connection, self.file, mayCreate: self.opening.mayCreate, mayMigrate: self.opening.mayMigrate)
         try self.startLog()
@@ -42,7 +42,7 @@ struct ConnectedOpening {
         try self.writer.connection.waitWhenBusy(.zero)
         try Reserve(self.writer, facts, self.deadline).fill(syncs: self.opening.configuration.syncs)
         let notes = Self.notes(lostTriggers: lostTriggers) + (try self.repairRowIDs())
-        let (worker, incarnation, repaired, mayCacheDecisions) = try self.join(hasDamagedRow: hasBadRows)
+        let (worker, incarnation, repaired, mayCacheDecisions) = try self.join(mayHaveBadRows: mayHaveBadRows)
         // If another process has renamed files since, the paths lead to other files than those that SQLite has open.
         guard FileIdentity(of: self.file) == facts.identity, self.lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
@@ -121,7 +121,7 @@ struct ConnectedOpening {
     }
 
     private func join(
-        hasDamagedRow: Bool
+        mayHaveBadRows: Bool
     ) throws(BreakerStoreError) -> (
         Worker, incarnation: Int64, repaired: [StoreNote], mayCacheDecisions: Bool
     ) {
@@ -131,7 +131,7 @@ struct ConnectedOpening {
             deadline: self.deadline)
         if self.isLockNew { try joining.waitForLivingWorkers() }
         let before = self.writer.connection.walIndex()?.tag()
-        let (worker, incarnation, repaired) = try joining.register(hasDamagedRow: hasDamagedRow)
+        let (worker, incarnation, repaired) = try joining.register(mayHaveBadRows: mayHaveBadRows)
         let after = self.writer.connection.walIndex()?.tag()
         Hook.reached("open.registered")
         // A self-test: cached decisions are safe only if a commit changes the header, as this process's own must have.

@@ -35,14 +35,14 @@ struct Joining {
 
     /// Writes this process's row; returns the file's incarnation, and notes about rows that were repaired first.
     ///
-    /// - Parameter hasDamagedRow: whether SQLite has called the file broken because of a row.
+    /// - Parameter mayHaveBadRows: whether the file may have bad rows, which are then searched for and deleted first.
     func register(
-        hasDamagedRow: Bool = false
+        mayHaveBadRows: Bool = false
     ) throws(BreakerStoreError) -> (Worker, incarnation: Int64, repaired: [StoreNote]) {
         let worker = Worker(
             id: try self.lockByte(), name: self.name ?? Worker.processName, pid: getpid(), version: Versions.library)
         do throws(BreakerStoreError) {
-            let repaired = hasDamagedRow ? try self.repair(removesDamaged: true) : []
+            let repaired = mayHaveBadRows ? try self.repair(searchesUnreadable: true) : []
             return (worker, try self.write(worker), repaired)
         } catch {
             // A bad row of a dead worker or of a circuit must not keep this process from opening the store.
@@ -99,12 +99,13 @@ struct Joining {
         try self.writer.all("SELECT id FROM worker WHERE id IS NOT ?1 LIMIT 10000", SQLValue(own)) { $0.worker(0) }
     }
 
-    /// Deletes rows that no statement can use, and returns notes about them.
+    /// Deletes rows that no version of this library can have written, and returns notes about them.
     ///
-    /// - Parameter removesDamaged: whether to search for rows that can't be read, too.
-    private func repair(removesDamaged: Bool = false) throws(BreakerStoreError) -> [StoreNote] {
+    /// - Parameter searchesUnreadable: whether to search first for circuits whose rows SQLite can't read, and to delete
+    ///   those, too.
+    private func repair(searchesUnreadable: Bool = false) throws(BreakerStoreError) -> [StoreNote] {
         do throws(BreakerStoreError) {
-            let unreadable = removesDamaged ? try Repair.unreadable(in: self.writer) : [:]
+            let unreadable = searchesUnreadable ? try Repair.unreadable(in: self.writer) : [:]
             return try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 var repair = Repair(self.writer, at: try ClockRow.start(self.writer, self.clock))
                 repair.unreadable = unreadable
@@ -116,7 +117,9 @@ struct Joining {
         }
     }
 
-    /// Throws if the last writer ran under another boot while another worker lives: two kernels would share the file.
+    /// Throws if the last writer ran under another boot.
+    ///
+    /// Called while another worker lives: two kernels would share the file.
     private func requireSameBoot() throws(BreakerStoreError) {
         guard let row = try ClockRow.read(self.writer), row.boot != self.clock.host.bootID else { return }
         throw BreakerStoreError(

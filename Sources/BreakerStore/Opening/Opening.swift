@@ -25,9 +25,11 @@ struct Opening {
     /// If a different database now lies beside their log, the log must be moved aside, or SQLite would apply the log to
     /// that database.
     var lastOpen: FileIdentity?
-    /// Whether SQLite has called the file broken; then the opening first checks the file.
+    /// Whether SQLite has called the file broken, or the file has no row ids left; then the opening first checks it.
     var isSuspect = false
-    /// Called with the new name of a quarantined database, whether this opening succeeds or a later one.
+    /// Called with the new name as soon as a broken database is quarantined.
+    ///
+    /// Not at the end: if this opening fails, the next one finds no broken file to note.
     let onQuarantine: (String) -> Void
 
     /// A worker's byte in a lock file.
@@ -156,7 +158,7 @@ struct Opening {
                     deadline: deadline)
                 // If the file is still suspect, it was found whole, or could not be judged
                 // (`OpeningPlan.stepForSuspect`): then a row may be damaged.
-                return try connected.run(checksWholeFile: checksWholeFile, hasDamagedRow: plan.isSuspect)
+                return try connected.run(checksWholeFile: checksWholeFile, mayHaveBadRows: plan.isSuspect)
             }
             // A program that undoes each step must not make this process hold the setup lock forever.
             if deadline.isOver { return nil }

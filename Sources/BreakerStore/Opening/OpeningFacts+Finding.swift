@@ -86,7 +86,8 @@ extension OpeningFacts {
 
     /// Decides by log and database together: a checkpoint that was cut short may have torn the first page.
     ///
-    /// The first page alone proves nothing: another program's file may have replaced a store whose log was left.
+    /// SQLite reads the application id through the log, but that alone proves nothing: another program's file may have
+    /// replaced a store whose log was left. So SQLite must also find the whole file sound.
     private func findingByLog(else refusal: BreakerStoreError) -> Finding {
         // To SQLite a file of one byte is empty, and SQLite deletes the log of an empty file (`OpeningPlan`).
         if self.hasLog, self.hasLock, let database = self.database, database.size > 1 {

@@ -42,7 +42,7 @@ struct OpeningPlan {
     var setupLock: HeldSetupLock?
 
     struct HeldSetupLock {
-        /// The lock file.
+        /// The number of the lock file whose byte 0 is locked.
         var lock: FoundFile.Number?
         /// Whether this opening has made the lock file.
         var isNew = false
@@ -90,6 +90,7 @@ struct OpeningPlan {
             lastOpen.hasLeftLog(in: self.facts.identity)
         else { return nil }
         guard let content = self.facts.content else { return .examine(.content) }
+        // What lies beside another program's file is left alone.
         guard case .header(let header) = content, header.applicationID == Schema.applicationID else { return nil }
         return .moveStraysAside
     }

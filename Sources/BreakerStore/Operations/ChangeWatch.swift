@@ -49,7 +49,7 @@ package final class ChangeWatch {
         let proof = self.makeProof()
         if proof.isReliable, proof == self.lastProof { return nil }
         self.reads += 1
-        let isAnotherFile = self.lastProof.map { !proof.identity.hasDatabase(of: $0.identity) } ?? false
+        let isAnotherFile = self.lastProof.map { !proof.identity.hasSameDatabase(as: $0.identity) } ?? false
         let value = try StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
             try body(view, isAnotherFile)
         }

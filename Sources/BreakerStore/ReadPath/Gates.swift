@@ -11,8 +11,11 @@ struct Gates {
     private var areOpen = false
 
     /// Sets the header of a file that was just opened, while the gates are shut.
+    ///
+    /// - Parameter header: nil if no decision may be cached: then every gate stays shut.
     mutating func setHeader(_ header: Header?) { self.header = header }
 
+    /// Any of the gates, for a read that no store has asked for; nil without a store.
     var first: Gate? { self.gates.first }
 
     mutating func add(_ gate: Gate) {

@@ -29,7 +29,7 @@ final class Outbox: Sendable {
         var report = report
         self.state.withLock {
             // The file was replaced before this caller learned that its report could not be committed.
-            if let failure = report.report.failure, failure.lostFiles < self.replacedFiles {
+            if let failure = report.report.failure, failure.replacedFiles < self.replacedFiles {
                 report.report.forgetEpoch()
             }
             if $0.reports.count >= Self.maxReports { $0.reports.removeFirst(Self.droppedAtOnce) }

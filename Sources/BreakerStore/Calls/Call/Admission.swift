@@ -7,7 +7,8 @@ struct Admission: Equatable, Sendable {
     enum Source: UInt8 {
         /// The closed circuit.
         case closed
-        /// The closed circuit under the consecutive rule, where a success may have failures to forget.
+        /// The closed circuit, where a success may have failures to forget: under the consecutive rule, and under any
+        /// rule if a commit let the call through.
         case closedConsecutive
         /// A slot for a probe.
         case probe

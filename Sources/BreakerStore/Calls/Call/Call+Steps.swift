@@ -27,8 +27,8 @@ extension Call {
         case refresh(Admission)
         /// Count what takes only additions; make the report, and the text of a failure for the board.
         case settle(PendingOutcome)
-        /// Record a committed report for the in-memory fallback, or apply a report that could not be committed to the
-        /// fallback.
+        /// Record a committed report for the in-memory fallback, or apply to the fallback a report that could not be
+        /// committed.
         case applyReport(OutcomeReport, ReportCommit)
         /// Trip the in-memory fallback: its calls have reached a rate.
         case tripFallback(Circuit.ReachedRate, PendingOutcome)

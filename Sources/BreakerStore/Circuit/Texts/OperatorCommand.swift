@@ -32,7 +32,7 @@ package struct OperatorCommand: Sendable, Hashable {
     package static let latest: Int64 = 1 << 53
     /// The Lamport times that may be shared through a server; the range leaves room above for the stamps of later
     /// commands.
-    package static let sendable = 0...(Self.latest - 1 << 20)
+    package static let sendable = 0...(Self.latest - (1 << 20))
     /// How far a stamp may lie ahead of the server's clock, in microseconds: a year.
     ///
     /// A stamp lies ahead if the server's clock was set back, and after many commands at once. The clock of a server

@@ -44,19 +44,19 @@ extension Board {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
         var counters: [CircuitCounters] = []
-        var (first, visited) = (0, 0)
+        var (segmentStart, visited) = (0, 0)
         var next: Int?
         segments: for segment in (try? self.segments(mappingNew: true)) ?? []
         where segment.kind == .totals || segment.kind == .durations {
-            for index in min(max(0, start - first), segment.capacity)..<segment.capacity {
+            for index in min(max(0, start - segmentStart), segment.capacity)..<segment.capacity {
                 if counters.count >= most || visited >= visits {
-                    next = first + index
+                    next = segmentStart + index
                     break segments
                 }
                 visited += 1
                 if let entry = self.unsaved(in: segment.cell(at: index), segment.kind) { counters.append(entry) }
             }
-            first += segment.capacity
+            segmentStart += segment.capacity
         }
         // Counts that were read from a lost board may be zeros.
         return (self.isLost ? [] : counters, next)

@@ -158,7 +158,7 @@ final class Board: Sendable {
         if let cell = Self.cell(kind, key, in: segments) ?? allocated(in: segments) { return cell }
         guard room.mayGrow() else { throw self.failure("it could not grow just now") }
         // `incarnations` reads the database: the lock of this object is not held here.
-        if let incarnations = room.incarnations(), self.free(kind, allBut: incarnations, in: segments),
+        if let incarnations = room.incarnations(), self.free(allBut: incarnations, in: segments, enoughFor: kind),
             let cell = allocated(in: segments)
         {
             return cell
@@ -175,11 +175,13 @@ final class Board: Sendable {
         return allocated(in: segments)
     }
 
-    /// Frees the cells of forgotten circuits; returns whether that freed at least a quarter of a kind's cells.
+    /// Frees the cells of forgotten circuits, of all kinds; returns whether enough cells of one kind became free.
     ///
-    /// With less room the board would soon be swept again. Totals are freed first: a worker that still uses the cells
-    /// of such a circuit checks only the totals cell to learn that all of them are gone.
-    private func free(_ kind: BoardKind, allBut incarnations: Set<Int64>, in segments: [BoardSegment]) -> Bool {
+    /// Enough is a quarter: with less room the board would soon be swept again. Totals are freed first: a worker that
+    /// still uses the cells of such a circuit checks only the totals cell to learn that all of them are gone.
+    private func free(
+        allBut incarnations: Set<Int64>, in segments: [BoardSegment], enoughFor kind: BoardKind
+    ) -> Bool {
         var freed = 0
         for segment in segments.filter({ $0.kind == .totals }) + segments.filter({ $0.kind != .totals })
         where segment.kind.isOfCircuits {

@@ -45,7 +45,9 @@ final class CountingBell: Sendable {
     /// Sets the last question that a round has seen, whether or not it was answered.
     func setSeen(_ asked: UInt64) { self.state.change { $0.seen = asked } }
 
-    /// Answers a question, unless the seats are no longer those of the open board.
+    /// Answers a question on these seats, and records the answer unless the bell has other seats by now.
+    ///
+    /// The questions of each board have numbers of their own.
     func answer(_ asked: UInt64, on seats: Seats) {
         seats.answer(asked)
         self.state.change { if $0.seats === seats { $0.answered = asked } }

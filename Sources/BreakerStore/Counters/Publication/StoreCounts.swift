@@ -60,8 +60,9 @@ final class StoreCounts: Sendable {
         let cell = Atomic<Int>(0)
     }
 
-    /// Walks with a commit of their own continue only each other, so they skip no cell; from here they would skip some.
+    /// For batches along with other commits.
     private let cursorAlong = Cursor()
+    /// For batches with a commit of their own, which continue only each other: from `cursorAlong` they'd skip cells.
     private let cursorAlone = Cursor()
 
     /// Whether a batch (`Unsaved`) waits for its commit.
@@ -145,7 +146,7 @@ final class StoreCounts: Sendable {
         }
     }
 
-    /// Adds the private counts of this process; returns whether none are left.
+    /// Adds the private counts of this process; returns false if another batch should soon follow for those left.
     private func addOwn(
         to unsaved: inout Unsaved, from cursor: Cursor, on occasion: Occasion, by worker: WorkerID, atMost most: Int,
         reading read: (SharedCircuit) -> Bool
@@ -167,7 +168,8 @@ final class StoreCounts: Sendable {
             }
             let circuit = circuits[(start + offset) % circuits.count]
             if canRead, circuit.counts.waitsForIncarnation {
-                // Each read may block: after a failed read no other is tried. The next batch, after the pause, tries.
+                // Each read may block: after a failed read no other is tried, and no batch soon follows. The next one,
+                // after the pause, tries.
                 canRead = read(circuit)
                 reads += 1
             }
@@ -176,7 +178,7 @@ final class StoreCounts: Sendable {
                 unsaved.circuits[counters.incarnation] = circuit
             }
         }
-        // Along with another commit nothing is read, so what waits for a read is left.
+        // Along with another commit nothing is read, so what waits for a read is left for a commit of its own.
         return canRead || occasion != .otherCommit
     }
 

@@ -49,7 +49,7 @@ struct WindowTicks: Equatable, Sendable {
 struct TickWord: Equatable, Sendable {
     /// The lowest bits are the number, the others the tick.
     private static let numberBits: UInt64 = 28
-    static let greatestNumber: UInt64 = 1 << Self.numberBits - 1
+    static let greatestNumber: UInt64 = (1 << Self.numberBits) - 1
     static let lastTick = UInt64.max >> Self.numberBits
 
     /// 0 if nothing was written yet.
@@ -67,7 +67,7 @@ struct TickWord: Equatable, Sendable {
     /// Ticks are numbers of 36 bits, which wrap around: shifted to the top of the word, their difference gets the right
     /// sign.
     func ticks(behind tick: UInt64) -> Int64 {
-        Int64(bitPattern: (tick &- self.raw >> Self.numberBits) << Self.numberBits) >> Int64(Self.numberBits)
+        Int64(bitPattern: (tick &- (self.raw >> Self.numberBits)) << Self.numberBits) >> Int64(Self.numberBits)
     }
 
     /// Whether the word is more than one tick ahead of `tick`.

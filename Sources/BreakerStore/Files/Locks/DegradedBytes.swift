@@ -39,7 +39,7 @@ struct DegradedBytes: Hashable, Sendable {
 
     var bytes: (start: ByteIndex, count: Int64) { (Self.start(of: self.worker), Int64(self.reason?.number ?? 0) + 1) }
 
-    /// How many bytes behind `bytes` are free, and locked only for a reason with a higher number.
+    /// How many of the worker's bytes follow `bytes`: only a reason with a higher number locks any of them.
     var unusedCount: Int64 { min(Self.maxBytes, .max - self.bytes.start.rawValue) - self.bytes.count }
 
     /// The bytes that other descriptions have locked in the lock file at a path; changes nothing.

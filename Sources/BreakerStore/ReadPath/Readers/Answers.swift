@@ -22,11 +22,13 @@ final class Answers: Sendable {
         fileprivate(set) var headers: [HeaderMapping] = []
         /// Rises with each opening, so that no cached decision outlives its file.
         fileprivate(set) var generation: UInt64 = 0
-        /// The event after which a reader of events begins that could not read the file before: the newest event at the
-        /// first opening; 0 if the file was created since.
+        /// The event after which a reader of events begins if the file could not be read when it was added.
+        ///
+        /// Each opening of another database sets it: to 0 if that was created since the former one was lost, else to
+        /// its newest event.
         fileprivate(set) var origin: Int64 = 0
-        /// The newest event when the file was last opened, and the identity of that file, also after it was closed.
-        fileprivate(set) var newest: (id: Int64, identity: FileIdentity)?
+        /// The files that were opened last, also after they were closed, and the newest event at that opening.
+        fileprivate(set) var lastOpened: (newestEvent: Int64, identity: FileIdentity)?
         fileprivate var lock: LockFile?
         /// The worker ids that this process has had in the file; the last one is the current one.
         fileprivate var workers: [WorkerID] = []
@@ -52,7 +54,8 @@ final class Answers: Sendable {
     func isSameDatabase(_ opened: Opened, wasInPlace: Bool) throws(BreakerStoreError) -> Bool {
         let newest = try opened.writer.newestEvent()
         return self.source.withLock { source in
-            wasInPlace && opened.identity.hasDatabase(of: source.newest?.identity) && newest >= source.newest?.id ?? 0
+            wasInPlace && opened.identity.hasSameDatabase(as: source.lastOpened?.identity)
+                && newest >= source.lastOpened?.newestEvent ?? 0
         }
     }
 
@@ -67,7 +70,7 @@ final class Answers: Sendable {
             case .createdSince: source.origin = 0
             case .other: source.origin = newest
             }
-            source.newest = (newest, opened.identity)
+            source.lastOpened = (newest, opened.identity)
             source.isOpen = true
             source.generation += 1
             source.lock = opened.lock
@@ -83,12 +86,14 @@ final class Answers: Sendable {
     /// Whether the store's path still leads to the database that was opened last.
     ///
     /// The caller asks while that database is still open, so that no other file can have its inode number (ABA).
-    var hasDatabaseInPlace: Bool { self.source.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false } }
+    var hasDatabaseInPlace: Bool {
+        self.source.withLock { $0.lastOpened?.identity.hasDatabase(of: self.file) ?? false }
+    }
 
     /// Whether all paths of the store lead to the open files.
     var isInPlace: Bool {
         self.source.withLock { source in
-            source.isOpen && source.newest?.identity == FileIdentity(of: self.file)
+            source.isOpen && source.lastOpened?.identity == FileIdentity(of: self.file)
                 && source.lock?.isInPlace ?? false
         }
     }
@@ -96,14 +101,14 @@ final class Answers: Sendable {
     /// Whether the path still leads to the database, but no longer to its log.
     var lacksOnlyLog: Bool {
         self.source.withLock { source in
-            guard let known = source.newest?.identity else { return false }
+            guard let known = source.lastOpened?.identity else { return false }
             let now = FileIdentity(of: self.file)
-            return known.hasDatabase(of: now) && now.log != known.log
+            return known.hasSameDatabase(as: now) && now.log != known.log
         }
     }
 
     /// The identity of the open files; nil if none are open.
-    var identity: FileIdentity? { self.source.withLock { $0.isOpen ? $0.newest?.identity : nil } }
+    var identity: FileIdentity? { self.source.withLock { $0.isOpen ? $0.lastOpened?.identity : nil } }
 
     /// Closes the connection, and makes all cached decisions invalid.
     ///
@@ -144,7 +149,7 @@ final class Answers: Sendable {
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value? {
         try self.source.withLock { (source) throws(BreakerStoreError) -> Value? in
-            guard source.isOpen, let identity = source.newest?.identity else { return nil }
+            guard source.isOpen, let identity = source.lastOpened?.identity else { return nil }
             let database = if let known = source.database { known } else { try self.open(as: identity) }
             source.database = database
             return try body(database)

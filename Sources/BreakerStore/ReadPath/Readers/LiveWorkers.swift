@@ -17,10 +17,12 @@ package struct LiveWorkers: Sendable, Hashable {
         package var since: Date?
         /// Why the worker is degraded; nil if neither the lock file nor the board has it.
         package var reason: BreakerStoreError.Code?
-        /// Whether the worker runs a release that can't use this file, because the file's schema is newer.
+        /// Whether the version in the worker's row is that of a release that is too old for the file's schema.
         fileprivate var isTooOld = false
 
         /// Whether the worker runs a release that can't use the file: then no hold and no reset reaches it.
+        ///
+        /// The worker has shown this as its reason, or its row shows it.
         package var isOutside: Bool { self.reason == .newerSchema || self.isTooOld }
     }
 
@@ -35,8 +37,8 @@ package struct LiveWorkers: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - living: the rows of the workers that live.
-    ///   - schema: the file's schema. Only in a file of this release's major schema is a worker of an older major
-    ///     release too old; an older file says nothing about its workers.
+    ///   - schema: the file's schema. A worker of an older major release is too old only once the file has been
+    ///     migrated to this release's major schema.
     ///   - file: the store's file, beside which the lock file has the bytes of degraded workers.
     ///   - board: the board, on which degraded workers publish since when; nil if it is not read.
     ///   - clock: the clock of the rows and of the board.
@@ -51,7 +53,7 @@ package struct LiveWorkers: Sendable, Hashable {
             WorkerSnapshot(row.worker, since: date(row.since))
         }
         func isTooOld(_ worker: Worker) -> Bool {
-            schema >= Schema.oldestRead && worker.version.map(Versions.isOfOlderMajor) ?? false
+            !Versions.isOlderMajor(schema: schema) && worker.version.map(Versions.isOfOlderMajor) ?? false
         }
         let (bytes, entries) = (DegradedBytes.found(at: file.lock), board?.degraded() ?? [])
         // The usual case. Without this, the dictionaries below would cost the operator's tool a megabyte.

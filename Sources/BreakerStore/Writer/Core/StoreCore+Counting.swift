@@ -47,10 +47,12 @@ extension StoreCore {
     ///
     /// May block as long as the file system does.
     ///
-    /// - Parameter isCurrent: whether the circuit is certainly still in the call's epoch. False where that is unknown:
-    ///   then ticks of the future, which may be a later epoch's, stay in the windows.
+    /// - Parameters:
+    ///   - origin: the circuit whose rules decide by this call, or `none`.
+    ///   - isCurrent: whether the circuit is certainly still in the call's epoch. False where that is unknown: then
+    ///     ticks of the future, which may be a later epoch's, stay in the windows.
     func count(
-        _ failure: CountedFailure, of circuit: SharedCircuit, _ origin: CircuitCounts.Origin,
+        _ failure: CountedFailure, of circuit: SharedCircuit, decidedBy origin: CircuitCounts.Origin,
         isCurrent: () -> Bool = { false }
     ) -> Circuit.WindowCounts {
         circuit.counts.count(

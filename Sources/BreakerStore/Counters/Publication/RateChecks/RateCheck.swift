@@ -30,7 +30,7 @@ struct RateCheck: Equatable, Sendable {
 
     /// Applies a failure that this process has counted; returns whether the check will consider it.
     ///
-    /// If not, the caller asks a question.
+    /// If not, the caller asks a question: in `due`, a thread may already have summed the windows without this failure.
     mutating func applyFailure() -> Bool {
         switch self.phase {
         case .asked, .resting:
@@ -66,9 +66,9 @@ struct RateCheck: Equatable, Sendable {
         }
     }
 
-    /// Applies that all have answered and the rate is not reached; returns whether the check goes on.
+    /// Applies that the question was decided and the rate is not reached; returns whether the check goes on.
     ///
-    /// - Parameter hasFailures: whether any process has counted failures that the question did not include.
+    /// - Parameter hasFailures: whether any process may have counted failures that the question did not include.
     mutating func applyNotReached(hasFailures: Bool, at now: Instant) -> Bool {
         guard hasFailures || self.hasNewFailures else { return false }
         self.restAndAskAgain(at: now)

@@ -137,7 +137,7 @@ final class RateChecks: Sendable {
         }
     }
 
-    /// Applies that the rate of a check was not reached, although all have answered.
+    /// Applies that the question of a check was decided, and the rate was not reached.
     func applyNotReached(_ decided: PendingRateCheck, hasFailures: Bool, at now: RateQuestion.Instant) {
         self.all.withLock { all in
             guard var pending = all[decided.circuit.key], pending.isSameQuestion(as: decided) else { return }
