@@ -46,7 +46,7 @@ public final class CircuitBreaker: Sendable {
     ///
     /// Reads the system's clock directly: each object on the way over the store would be retained, twice for each
     /// measured call.
-    var uptime: Int64 { self.hasSystemClock ? Uptime.ofSystem : self.core.clock.uptime }
+    var uptime: Uptime { self.hasSystemClock ? UptimeClock.ofSystem : self.core.clock.uptime }
 
     /// The circuit's name.
     public var name: String { self.circuit.name }

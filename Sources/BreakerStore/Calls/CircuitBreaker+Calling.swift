@@ -140,7 +140,7 @@ extension CircuitBreaker {
         case .proceed, .proceedMeasured: return self.measured(Admission(.closed, epoch: decision.epoch), always: true)
         case .proceedWithoutFailures: return self.measured(Admission(.closedConsecutive, epoch: decision.epoch))
         case .open, .heldOpen:
-            let remaining = decision.until == .max ? nil : decision.until.subtractingSaturating(self.core.clock.uptime)
+            let remaining = decision.until == .max ? nil : decision.until.microseconds(since: self.core.clock.uptime)
             if let remaining, remaining <= 0 { return nil }
             throw self.makeRefusal(decision.kind == .open ? .open : .held, remaining)
         case .unknown, .proceedWithFailures, .heldClosed, .observe, .probing, .claim: return nil
@@ -184,7 +184,7 @@ extension CircuitBreaker {
     /// How many microseconds the operation took, which has just ended; nil if the call was not measured.
     @usableFromInline
     func duration(of admission: Admission) -> Int64? {
-        admission.isMeasured ? max(0, self.uptime.subtractingSaturating(admission.began)) : nil
+        admission.isMeasured ? max(0, self.uptime.microseconds(since: admission.began)) : nil
     }
 
     // MARK: - Outcomes

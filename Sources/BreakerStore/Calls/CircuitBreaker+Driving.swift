@@ -261,7 +261,7 @@ extension Call.Input {
     /// - Parameter uptime: converts a store time to an uptime.
     init(
         _ decision: Circuit.Decision, inMemory isInMemory: Bool, lastError: String? = nil,
-        uptime: (StoreTime) -> Int64
+        uptime: (StoreTime) -> Uptime
     ) {
         switch decision {
         // The decision does not say whether there are failures to forget: as `closedConsecutive`, under any rule, a

@@ -6,7 +6,7 @@ extension CircuitBreaker {
         case .read: return self.read()
         case .readFallback: return self.admitByFallback()
         case .refuse(let cause, let until, let lastError):
-            let remaining = until?.subtractingSaturating(self.core.clock.uptime)
+            let remaining = until?.microseconds(since: self.core.clock.uptime)
             return .refusal(self.makeRefusal(cause, remaining, lastError: lastError))
         case .begin(let admission, let readsFirst): return self.begin(admission, readsFirst: readsFirst)
         case .refresh(let admission): return self.refresh(admission)
@@ -69,7 +69,7 @@ extension CircuitBreaker {
         // Facts about the circuit alone: the call itself knows whether it was slow.
         var refreshed = Call.Refreshed(decision: decision, mayUseFile: self.mayUseFile, facts: self.facts(.success))
         if let decision, decision.kind == .open || decision.kind == .observe {
-            refreshed.openTime = decision.until.subtractingSaturating(self.core.clock.uptime)
+            refreshed.openTime = decision.until.microseconds(since: self.core.clock.uptime)
             refreshed.outageCap = self.circuit.rulesInMemory.recovery.outageCap.saturatingMicroseconds
         }
         return .refreshed(refreshed)

@@ -12,9 +12,9 @@ final class SharedCircuit: Sendable {
     /// A config that is not stored in the file yet, and the uptime at which it was registered.
     final class Unstored: Sendable {
         let config: CircuitBreaker.Config
-        let uptime: Int64
+        let uptime: Uptime
 
-        init(config: CircuitBreaker.Config, uptime: Int64) {
+        init(config: CircuitBreaker.Config, uptime: Uptime) {
             self.config = config
             self.uptime = uptime
         }
@@ -131,21 +131,24 @@ final class SharedCircuit: Sendable {
     func useBegan() { self.uses.wrappingAdd(1, ordering: .relaxed) }
 
     /// Counts a released handle.
-    func useEnded(at uptime: Int64) {
-        self.lastUse.store(uptime, ordering: .relaxed)
+    func useEnded(at uptime: Uptime) {
+        self.lastUse.store(uptime.microseconds, ordering: .relaxed)
         // Releasing: a thread that reads that there is no handle reads this time, too.
         self.uses.wrappingSubtract(1, ordering: .releasing)
     }
 
     /// The uptime at which the last handle was released; nil while there are handles.
-    var idleSince: Int64? { self.uses.load(ordering: .acquiring) == 0 ? self.lastUse.load(ordering: .relaxed) : nil }
+    var idleSince: Uptime? {
+        guard self.uses.load(ordering: .acquiring) == 0 else { return nil }
+        return Uptime(microseconds: self.lastUse.load(ordering: .relaxed))
+    }
 
     /// For how many microseconds a circuit without handles is kept: a service may ask for a handle at each request, and
     /// must not register the circuit each time.
     private static let idleTime: Int64 = 60_000_000
 
-    func isIdle(at uptime: Int64) -> Bool {
-        self.idleSince.map { $0.addingSaturating(Self.idleTime) <= uptime } ?? false
+    func isIdle(at uptime: Uptime) -> Bool {
+        self.idleSince.map { $0.adding(Self.idleTime) <= uptime } ?? false
     }
 
     /// Whether nothing is left to save in the file.
@@ -200,9 +203,9 @@ final class SharedCircuit: Sendable {
         return (config?.config, before.map { $0.incarnation != read.incarnation } ?? false)
     }
 
-    var lastReadUptime: Int64 { self.readAt.load(ordering: .relaxed) }
+    var lastReadUptime: Uptime { Uptime(microseconds: self.readAt.load(ordering: .relaxed)) }
 
-    func setLastReadUptime(_ uptime: Int64) { self.readAt.store(uptime, ordering: .relaxed) }
+    func setLastReadUptime(_ uptime: Uptime) { self.readAt.store(uptime.microseconds, ordering: .relaxed) }
 
     // MARK: - The in-memory fallback
 

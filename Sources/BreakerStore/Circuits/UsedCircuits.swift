@@ -36,7 +36,7 @@ final class UsedCircuits: Sendable {
             }
         }
 
-        mutating func drop(_ circuit: SharedCircuit, _ since: Int64) {
+        mutating func drop(_ circuit: SharedCircuit, _ since: Uptime) {
             self[circuit.key] = nil
             self.unused.append(Unused(name: circuit.key, since: since))
         }
@@ -46,7 +46,7 @@ final class UsedCircuits: Sendable {
     struct Unused: Sendable {
         let name: CircuitName
         /// The uptime at which the last handle was released.
-        let since: Int64
+        let since: Uptime
     }
 
     /// How many circuits are dropped at once, and unregistered in one transaction: new handles wait for the one,
@@ -157,7 +157,7 @@ final class UsedCircuits: Sendable {
     /// is unregistered, its private counts begin at 0, and are added to those in the file.
     ///
     /// - Returns: whether there may be more.
-    func dropIdle(at uptime: Int64) -> Bool {
+    func dropIdle(at uptime: Uptime) -> Bool {
         guard !self.hasUnused else { return true }
         let idle = self.all.lazy.filter { $0.isIdle(at: uptime) && $0.isSettled }.prefix(Self.maxAtOnce)
         let found = Array(idle)

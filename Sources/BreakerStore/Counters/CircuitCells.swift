@@ -10,7 +10,7 @@ final class CircuitCells: Sendable {
         let ring: Ring
         let reporters: ReporterCells?
 
-        func tick(at uptime: Int64, inGeneration windowGeneration: WindowGeneration) -> UInt64 {
+        func tick(at uptime: Uptime, inGeneration windowGeneration: WindowGeneration) -> UInt64 {
             self.ring.ticks.tick(at: uptime, inGeneration: windowGeneration)
         }
 
@@ -124,7 +124,7 @@ final class CircuitCells: Sendable {
         self.touching { if self.hasItsCells { self.totalsCell.add(call) } }
     }
 
-    func addToWindows(good count: UInt64, inGeneration windowGeneration: WindowGeneration, at uptime: Int64) {
+    func addToWindows(good count: UInt64, inGeneration windowGeneration: WindowGeneration, at uptime: Uptime) {
         guard count > 0, !self.windows.isEmpty else { return }
         self.touching {
             guard self.hasItsCells else { return }
@@ -139,7 +139,7 @@ final class CircuitCells: Sendable {
     ///
     /// A call that is bad for one rule may be good for the other.
     func addToWindows(
-        _ call: CountedFailure, by worker: WorkerID, inGeneration windowGeneration: WindowGeneration, at uptime: Int64,
+        _ call: CountedFailure, by worker: WorkerID, inGeneration windowGeneration: WindowGeneration, at uptime: Uptime,
         of subjects: [WindowSubject]? = nil
     ) -> [WindowSubject] {
         guard !self.windows.isEmpty else { return [] }
@@ -169,7 +169,7 @@ final class CircuitCells: Sendable {
     }
 
     /// The sums of the windows that end at an uptime; none if the cells are lost.
-    func sums(inGeneration windowGeneration: WindowGeneration, at uptime: Int64) -> Sums {
+    func sums(inGeneration windowGeneration: WindowGeneration, at uptime: Uptime) -> Sums {
         var sums = Sums()
         self.touching {
             for window in self.windows {
@@ -184,7 +184,7 @@ final class CircuitCells: Sendable {
     }
 
     /// Whether two uptimes are in the same tick of each window.
-    func isOneTick(_ one: Int64, _ other: Int64) -> Bool {
+    func isOneTick(_ one: Uptime, _ other: Uptime) -> Bool {
         self.windows.allSatisfy { $0.tick(at: one, inGeneration: 0) == $0.tick(at: other, inGeneration: 0) }
     }
 
@@ -195,7 +195,9 @@ final class CircuitCells: Sendable {
     ///
     /// - Parameter currentUptime: asks the file whether the window generation lasts; returns the current uptime if it
     ///   does.
-    func clearCorruptFutureTicks(inGeneration windowGeneration: WindowGeneration, currentUptime: () -> Int64?) -> Bool {
+    func clearCorruptFutureTicks(
+        inGeneration windowGeneration: WindowGeneration, currentUptime: () -> Uptime?
+    ) -> Bool {
         self.touching {
             self.windows.reduce(false) { hasCleared, window in
                 window.ring.clearCorruptFutureTicks(currentTick: {
@@ -212,7 +214,7 @@ final class CircuitCells: Sendable {
 
     /// The workers whose failed, or slow, calls ended within the window; none if no rule asks for reporters.
     func reporters(
-        of subject: WindowSubject, inGeneration windowGeneration: WindowGeneration, at uptime: Int64
+        of subject: WindowSubject, inGeneration windowGeneration: WindowGeneration, at uptime: Uptime
     ) -> Set<WorkerID> {
         guard let window = self.windows.first(where: { $0.subject == subject }), let cells = window.reporters else {
             return []
@@ -221,12 +223,12 @@ final class CircuitCells: Sendable {
     }
 
     /// Writes the policy's text of a failure to the board, where all workers read it.
-    func publishError(_ text: String, at uptime: Int64) {
+    func publishError(_ text: String, at uptime: Uptime) {
         self.touching { if self.hasItsCells { self.error?.write(text, at: uptime) } }
     }
 
     /// The text of the last failure that any worker has counted, and the uptime then.
-    var lastError: (text: String, uptime: Int64)? { self.touching { self.hasItsCells ? self.error?.last : nil } }
+    var lastError: (text: String, uptime: Uptime)? { self.touching { self.hasItsCells ? self.error?.last : nil } }
 
     /// The failed calls plus the slow calls, so a slow failure counts twice; the number only rises.
     var bad: UInt64 { self.touching { self.totalsCell.bad } }

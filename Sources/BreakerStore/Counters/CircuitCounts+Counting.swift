@@ -5,7 +5,7 @@ extension CircuitCounts {
     /// Publishes the counts of the lanes to the cells.
     ///
     /// - Parameter pair: called only if there is something to publish, or if the cells are private.
-    func publish(clock: () -> Int64, _ pair: () -> CellPair) {
+    func publish(clock: () -> Uptime, _ pair: () -> CellPair) {
         // If all calls of a circuit fail, only their durations wait here.
         guard !self.lanes.isEmpty || !self.durations.isEmpty else {
             // There may be a board by now, or room on it.
@@ -31,7 +31,7 @@ extension CircuitCounts {
     /// Publishes the lanes to existing cells, for the counting thread; waits for no lock and no disk.
     ///
     /// - Parameter board: the open board; nil while there is none.
-    func publishWithoutWaiting(on board: Board?, clock: () -> Int64) -> Publication {
+    func publishWithoutWaiting(on board: Board?, clock: () -> Uptime) -> Publication {
         guard !self.lanes.isEmpty || !self.durations.isEmpty else {
             // The lanes may be empty because another thread has just drained them.
             return self.moving.changeIfAvailable { _ in } ? .done : .underWay
@@ -64,7 +64,7 @@ extension CircuitCounts {
 
     /// Publishes the lanes while `moving` is held; returns what this process knew just after draining them.
     @discardableResult
-    private func publishLanes(to pair: CellPair, at uptime: Int64) -> Current {
+    private func publishLanes(to pair: CellPair, at uptime: Uptime) -> Current {
         let counts = self.lanes.drain()
         Hook.reached("counts.taken")
         // Read after the lanes are drained: so no call of a newer epoch is added to an older window, where it would be
@@ -113,7 +113,7 @@ extension CircuitCounts {
     /// - Parameter isCurrent: asks the file, without waiting, whether the circuit is still in the epoch that let the
     ///   call through.
     func count(
-        _ call: CountedFailure, of origin: Origin, by worker: WorkerID, in pair: CellPair, clock: () -> Int64,
+        _ call: CountedFailure, of origin: Origin, by worker: WorkerID, in pair: CellPair, clock: () -> Uptime,
         isCurrent: () -> Bool
     ) -> Circuit.WindowCounts {
         let uptime = clock()
@@ -177,7 +177,7 @@ extension CircuitCounts {
     // MARK: - Deciding
 
     /// The calls in the windows by which a rule decides; none if the circuit has left this epoch.
-    func sums(inEpoch epoch: Epoch, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
+    func sums(inEpoch epoch: Epoch, of cells: CircuitCells, clock: () -> Uptime) -> Circuit.WindowCounts {
         func windowGeneration() -> WindowGeneration? {
             let current = self.current
             return current.epoch == epoch ? current.windowGeneration(of: cells) : nil
@@ -193,9 +193,9 @@ extension CircuitCounts {
     /// The clock, which may be the user's code, is read while no lock is held.
     private func sums(
         of cells: CircuitCells, inGeneration windowGeneration: () -> WindowGeneration?, isCurrent: () -> Bool,
-        _ clock: () -> Int64
+        _ clock: () -> Uptime
     ) -> Circuit.WindowCounts {
-        func currentUptime() -> Int64? { isCurrent() ? clock() : nil }
+        func currentUptime() -> Uptime? { isCurrent() ? clock() : nil }
         for _ in 0..<8 {
             let uptime = clock()
             var sums = CircuitCells.Sums()
@@ -221,7 +221,7 @@ extension CircuitCounts {
     /// Whether a failure rate may be reached by now; takes no lock that is held for long.
     ///
     /// May be wrong: a caller that acts on it sums the windows again.
-    func mayReachRate(on cells: CircuitCells, at uptime: Int64) -> Bool {
+    func mayReachRate(on cells: CircuitCells, at uptime: Uptime) -> Bool {
         guard cells.bad > 0, let rules = self.rateRules else { return false }
         return rules.rate(reachedBy: cells.sums(inGeneration: self.current.windowGeneration, at: uptime).calls) != nil
     }

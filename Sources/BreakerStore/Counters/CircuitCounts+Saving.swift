@@ -6,18 +6,18 @@ extension CircuitCounts {
     private static let textInterval: UInt64 = 50_000
 
     /// Whether the board is due to get the text of another failure: to make a text may be expensive.
-    func isTextDue(at uptime: Int64) -> Bool {
+    func isTextDue(at uptime: Uptime) -> Bool {
         let last = self.lastText.load(ordering: .relaxed)
-        return last == .min || uptime.subtractingSaturating(last).magnitude >= Self.textInterval
+        return last == .min || uptime.microseconds.subtractingSaturating(last).magnitude >= Self.textInterval
     }
 
     /// Writes the text of a failure to the board if another text is due: for readers, and for the worker that opens the
     /// circuit.
     ///
     /// Blocks for as long as the file system does.
-    func publishError(_ text: String, at uptime: Int64) {
+    func publishError(_ text: String, at uptime: Uptime) {
         guard self.isTextDue(at: uptime) else { return }
-        self.lastText.store(uptime, ordering: .relaxed)
+        self.lastText.store(uptime.microseconds, ordering: .relaxed)
         self.madeCellPair?.board?.publishError(text, at: uptime)
     }
 

@@ -28,12 +28,12 @@ struct CallDecision {
 
     init(raw: bs_decision) { self.raw = raw }
 
-    /// - Parameter until: the uptime in microseconds at which the decision expires; `Int64.max` for never.
-    init(_ kind: Kind, epoch: Epoch, until: Int64) {
+    /// - Parameter until: the uptime at which the decision expires; `Uptime.max` for never.
+    init(_ kind: Kind, epoch: Epoch, until: Uptime) {
         self.raw = bs_decision(
             verdict: kind.rawValue,
             epoch: UInt64(bitPattern: epoch.rawValue),
-            until: UInt64(bitPattern: until)
+            until: UInt64(bitPattern: until.microseconds)
         )
     }
 
@@ -41,7 +41,7 @@ struct CallDecision {
     ///   - answer: the answer of the state machine.
     ///   - hasFailures: whether there are failures that a success would forget.
     ///   - uptime: converts a store time to an uptime.
-    init(_ answer: Circuit.Answer, of circuit: Circuit, hasFailures: Bool, uptime: (StoreTime) -> Int64) {
+    init(_ answer: Circuit.Answer, of circuit: Circuit, hasFailures: Bool, uptime: (StoreTime) -> Uptime) {
         let (kind, end): (Kind, StoreTime?) =
             switch answer {
             case .proceed where circuit.rules.isConsecutive:
@@ -71,12 +71,12 @@ struct CallDecision {
     /// Whether the decision has expired.
     ///
     /// - Parameter uptime: read only if the decision expires.
-    func isOver(at uptime: @autoclosure () -> Int64) -> Bool { self.until != .max && self.until <= uptime() }
+    func isOver(at uptime: @autoclosure () -> Uptime) -> Bool { self.until != .max && self.until <= uptime() }
 
     /// Whether the decision is `proceed`: one comparison, for the calls that must be fast.
     @inline(__always) var isProceed: Bool { self.raw.verdict == Kind.proceed.rawValue }
     @inline(__always) var isProceedWithoutFailures: Bool { self.raw.verdict == Kind.proceedWithoutFailures.rawValue }
     @inline(__always) var kind: Kind { Kind(rawValue: self.raw.verdict) ?? .unknown }
     var epoch: Epoch { Epoch(Int64(bitPattern: self.raw.epoch)) }
-    var until: Int64 { Int64(bitPattern: self.raw.until) }
+    var until: Uptime { Uptime(microseconds: Int64(bitPattern: self.raw.until)) }
 }

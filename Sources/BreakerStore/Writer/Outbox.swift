@@ -90,5 +90,5 @@ struct PendingReport: Sendable {
     let circuit: SharedCircuit
     var report: OutcomeReport
     /// When the call ended, as uptime: the clock offset known then may differ from the file's.
-    let uptime: Int64
+    let uptime: Uptime
 }

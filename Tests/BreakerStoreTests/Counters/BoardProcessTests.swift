@@ -50,7 +50,7 @@ import Darwin
                         }
                         self.tell(Self.begun)
                         counter.count(.failed, by: WorkerID(Int64(self.number + 1)), lanes: lanes.lanes) {
-                            SystemHostClock.uptimeNanoseconds / 1_000
+                            UptimeClock.ofSystem
                         }
                         self.tell(Self.acknowledged)
                     }
@@ -220,8 +220,8 @@ import Darwin
                                 counter.count(
                                     CountedFailure(isFailed: true, isSlow: true), by: WorkerID(Int64(number + 1)),
                                     lanes: lanes
-                                ) { SystemHostClock.uptimeNanoseconds / 1_000 }
-                                _ = counter.sums(at: SystemHostClock.uptimeNanoseconds / 1_000)
+                                ) { UptimeClock.ofSystem }
+                                _ = counter.sums(at: UptimeClock.ofSystem)
                             }
                         }
                     }
@@ -298,7 +298,7 @@ import Darwin
                     let place = try BoardPlace(directory)
                     let counter = try place.counter(try place.open(), 11)
                     let lanes = Lanes()
-                    let clock = { SystemHostClock.uptimeNanoseconds / 1_000 }
+                    let clock = { UptimeClock.ofSystem }
                     for _ in 0..<times { counter.count(.failed, lanes: lanes, clock: clock) }
                     return Int32(counter.sums(at: clock()).failed?.bad ?? -1)
                 } catch {

@@ -49,7 +49,7 @@ import Testing
     @Test func ofAllWorkersOneSavesTheCounts() throws {
         try BoardPlace.withBoard { place, board in
             let boards = try (0..<100).map { _ in try place.open() }
-            func told(at uptime: Int64, isCommitted: Bool = true) -> [UInt64?] {
+            func told(at uptime: Uptime, isCommitted: Bool = true) -> [UInt64?] {
                 boards.flatMap { board -> [UInt64?] in
                     guard board.acquireTurn(at: uptime, pause: 5_000_000) else { return [] }
                     let counters = board.unsaved(from: 0, atMost: 1_000).counters

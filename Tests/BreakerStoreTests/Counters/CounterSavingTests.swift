@@ -29,8 +29,9 @@ import Darwin
             measuring.publish(clock: { 1_000_000 }, { measuring.makeCellPair(on: board, making: .alone) })
             let boards = [board, try place.open()]
             var tellings = 0
-            for second in 1...60 {
-                for board in boards where board.acquireTurn(at: Int64(second) * 6_000_000, pause: 5_000_000) {
+            for second: Int64 in 1...60 {
+                let uptime = Uptime(microseconds: second * 6_000_000)
+                for board in boards where board.acquireTurn(at: uptime, pause: 5_000_000) {
                     let counters = board.unsaved(from: 0, atMost: 1_000).counters
                     tellings += counters.count
                     board.setSaved(counters)

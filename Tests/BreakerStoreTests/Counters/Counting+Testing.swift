@@ -4,7 +4,7 @@ extension CircuitCells {
     var totals: CellTotals { self.totalsCell.totals }
 
     /// What a process does each tick.
-    func publish(_ lanes: borrowing Lanes, windowGeneration: WindowGeneration = 1, clock: () -> Int64) {
+    func publish(_ lanes: borrowing Lanes, windowGeneration: WindowGeneration = 1, clock: () -> Uptime) {
         let counts = lanes.drain()
         self.addToTotals(counts, DurationLane())
         self.addToWindows(good: counts.succeeded, inGeneration: windowGeneration, at: clock())
@@ -17,7 +17,7 @@ extension CircuitCells {
         _ end: CountedFailure, by worker: WorkerID = 1, windowGeneration: WindowGeneration = 1,
         lanes: borrowing Lanes = Lanes(),
         isLate: Bool = false,
-        clock: () -> Int64
+        clock: () -> Uptime
     ) {
         self.publish(lanes, windowGeneration: windowGeneration, clock: clock)
         if !isLate {
@@ -29,7 +29,7 @@ extension CircuitCells {
         self.addToTotals(end)
     }
 
-    func sums(windowGeneration: WindowGeneration = 1, at uptime: Int64) -> Circuit.WindowCounts {
+    func sums(windowGeneration: WindowGeneration = 1, at uptime: Uptime) -> Circuit.WindowCounts {
         let sums = self.sums(inGeneration: windowGeneration, at: uptime)
         guard sums.hasFutureTicks,
             self.clearCorruptFutureTicks(inGeneration: windowGeneration, currentUptime: { uptime })

@@ -16,7 +16,7 @@ import Testing
     }
 
     private static func write(
-        _ damage: Damage, to board: Board, windowGeneration: WindowGeneration, uptime: Int64
+        _ damage: Damage, to board: Board, windowGeneration: WindowGeneration, uptime: Uptime
     ) throws {
         var random = SplitMix64(seed: 15)
         for kind in BoardKind.allCases {
@@ -90,7 +90,7 @@ import Testing
             if second % 3 == 0 { try? await a.run { throw CallFailure() } }
             core.publishAllCounts()
             core.saveCountersIfDue()
-            board.setDegraded(WorkerID(1 << 41), since: Int64(second), isAlive: { _ in false })
+            board.setDegraded(WorkerID(1 << 41), since: Uptime(microseconds: Int64(second)), isAlive: { _ in false })
             // Circuits that come meanwhile.
             let other = try breaker("circuit-\(second)")
             try? await other.run { throw CallFailure() }

@@ -84,6 +84,7 @@ struct QuestionWalk {
     private var seats: [Seats.Taken?] = []
     private var asked: UInt64 = 0
     private var now: Int64 = 1_000_000_000
+    private var uptime: Uptime { Uptime(microseconds: self.now) }
     private let start = RateQuestion.Instant.now
     private var bad: [Int64] = []
     private var good: [Int64] = []
@@ -177,7 +178,7 @@ struct QuestionWalk {
     private mutating func fail(_ process: Process) -> Int64? {
         self.bad.append(self.now)
         process.unpublished = []
-        self.counter.count(.failed, by: process.worker, lanes: process.lanes) { [now] in now }
+        self.counter.count(.failed, by: process.worker, lanes: process.lanes) { [uptime] in uptime }
         process.knownBad = self.counter.bad
         if process.check?.applyFailure() ?? false { return nil }
         return self.ask(process)
@@ -186,7 +187,7 @@ struct QuestionWalk {
     private mutating func ask(_ process: Process) -> Int64? {
         let bad = self.counter.bad
         let good = self.counter.goodEver
-        let calls = self.counter.sums(at: self.now)
+        let calls = self.counter.sums(at: self.uptime)
         guard self.rules.rate(reachedBy: calls) != nil else {
             process.check = nil
             return nil
@@ -215,7 +216,7 @@ struct QuestionWalk {
         case .decide(let missing):
             var counted = kept.calls.with(good: self.counter.goodEver, since: kept.good)
             if self.plant == .windowOfNow, let bad = kept.calls.failed?.bad {
-                let good = self.counter.sums(at: self.now).failed?.good ?? 0
+                let good = self.counter.sums(at: self.uptime).failed?.good ?? 0
                 counted = Circuit.WindowCounts(failed: WindowCount(calls: bad + good, bad: bad))
             }
             // The promise leaves out a decision without the answers of all.
@@ -235,7 +236,7 @@ struct QuestionWalk {
             // The lanes are empty, or have only what has come since.
             guard self.plant == .answerWhileMoving else { return }
         } else {
-            self.counter.publish(process.lanes) { [now] in now }
+            self.counter.publish(process.lanes) { [uptime] in uptime }
             process.unpublished = []
         }
         process.answered = asked
@@ -264,7 +265,7 @@ struct QuestionWalk {
     }
 
     private mutating func endMove(_ process: Process, _ count: UInt64, _ since: Int64) {
-        self.counter.addToWindows(good: count, inGeneration: 1, at: self.now)
+        self.counter.addToWindows(good: count, inGeneration: 1, at: self.uptime)
         process.moving = nil
         process.unpublished.removeAll { $0 < since }
     }

@@ -20,6 +20,7 @@ import Testing
             get { self.time.load(ordering: .relaxed) }
             set { self.time.store(newValue, ordering: .relaxed) }
         }
+        var uptime: Uptime { Uptime(microseconds: self.now) }
         var windowGeneration: Int64 {
             get { self.inForce.load(ordering: .relaxed) }
             set { self.inForce.store(newValue, ordering: .relaxed) }
@@ -42,7 +43,7 @@ import Testing
             }
         }
 
-        var tick: UInt64 { self.ticks.tick(at: self.now, inGeneration: WindowGeneration(self.windowGeneration)) }
+        var tick: UInt64 { self.ticks.tick(at: self.uptime, inGeneration: WindowGeneration(self.windowGeneration)) }
         func mends() -> Bool { self.ring.clearCorruptFutureTicks(currentTick: { self.isCurrent ? self.tick : nil }) }
         func succeed(_ count: UInt64) { self.ring.addGood(count, at: self.tick) }
         func pass(_ ticks: Int64) { self.now += ticks * self.ticks.length }
@@ -175,7 +176,7 @@ import Testing
             for _ in 0..<4 {
                 group.addTask {
                     for call in 0..<20_000 {
-                        let tick = ring.ticks.tick(at: Int64(call / 10_000) * 5_400_000_000, inGeneration: 1)
+                        let tick = ring.ticks.tick(at: call < 10_000 ? 0 : 5_400_000_000, inGeneration: 1)
                         while !ring.addBad(at: tick) {}
                         ring.addGood(2, at: tick)
                     }
@@ -212,8 +213,8 @@ import Testing
             let counter = try #require(counters.own)
             func add(good: UInt64, bad: Int) {
                 // The first window generation of this process.
-                counter.addToWindows(good: good, inGeneration: 1, at: bench.now)
-                for _ in 0..<bad { _ = counter.addToWindows(.failed, by: 1, inGeneration: 1, at: bench.now) }
+                counter.addToWindows(good: good, inGeneration: 1, at: bench.uptime)
+                for _ in 0..<bad { _ = counter.addToWindows(.failed, by: 1, inGeneration: 1, at: bench.uptime) }
             }
             for _ in 0..<17 {
                 add(good: 5, bad: 1)
@@ -224,10 +225,10 @@ import Testing
             Hook.install { name in
                 guard name == "ring.summing", goesOn.exchange(false, ordering: .relaxed) else { return }
                 bench.pass(1)
-                counter.addToWindows(good: 1, inGeneration: 1, at: bench.now)
+                counter.addToWindows(good: 1, inGeneration: 1, at: bench.uptime)
             }
             // The window of the new tick: its own call, and those of sixteen ticks before.
-            let sums = counts.sums(inEpoch: 5, of: counter) { bench.now }
+            let sums = counts.sums(inEpoch: 5, of: counter) { bench.uptime }
             #expect(sums.failed == WindowCount(calls: 97, bad: 16))
         }
     }
@@ -277,7 +278,7 @@ import Testing
             inEpoch: 5, of: counts.makeCellPair(on: nil, making: .alone).own ?? CircuitCells(privately: .init())
         ) {
             bench.pass(1)
-            return bench.now
+            return bench.uptime
         }
         #expect(sums == Circuit.WindowCounts())
     }

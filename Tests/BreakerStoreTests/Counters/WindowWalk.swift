@@ -47,6 +47,7 @@ struct WindowWalk {
     private let counter: CircuitCells
     private var processes: [Process] = []
     private var now: Int64 = 1_000_000_000
+    private var uptime: Uptime { Uptime(microseconds: self.now) }
     private var windowGeneration: WindowGeneration = 1
     private var generationStart: Int64 = 1_000_000_000
     private var failures: [Int64] = []
@@ -87,7 +88,9 @@ struct WindowWalk {
                 }
             }
             if process.nextTick <= self.now {
-                self.counter.publish(process.lanes, windowGeneration: self.windowGeneration) { [now = self.now] in now }
+                self.counter.publish(process.lanes, windowGeneration: self.windowGeneration) { [uptime = self.uptime] in
+                    uptime
+                }
                 self.publishes[index].append(self.now)
                 process.nextTick = self.now + self.tick + Int64(self.random.number(in: 0...Int(self.tick / 4)))
             }
@@ -100,7 +103,7 @@ struct WindowWalk {
         if self.publishes[index].last != self.now { self.publishes[index].append(self.now) }
         self.counter.count(
             .failed, by: WorkerID(Int64(index + 1)), windowGeneration: self.windowGeneration, lanes: process.lanes
-        ) { [now = self.now] in now }
+        ) { [uptime = self.uptime] in uptime }
     }
 
     /// Loads change, processes are stopped, everybody is idle, the circuit changes its state.
@@ -143,7 +146,7 @@ struct WindowWalk {
             times.countOfSorted(before: to + 1) - times.countOfSorted(before: from)
         }
         return Judgement(
-            sums: self.counter.sums(windowGeneration: self.windowGeneration, at: self.now).failed,
+            sums: self.counter.sums(windowGeneration: self.windowGeneration, at: self.uptime).failed,
             maxFailures: count(self.failures, self.now - self.window - gap, self.now),
             leastFailures: count(self.failures, self.now - self.window + gap, self.now),
             // What the lanes still have when the circuit changes its state counts as of afterwards.

@@ -150,7 +150,8 @@ struct LostFileWorld {
     private func origin(_ file: Int, _ process: Int) -> LostFile.Origin {
         let found = self.files[file]
         let lastInPlace = self.processes[process].lastInPlace
-        let own = LostFile.Origin(incarnation: Int64(file), seenAt: lastInPlace, epoch: found.circuit.epoch)
+        let own = LostFile.Origin(
+            incarnation: Int64(file), seenAt: Uptime(microseconds: lastInPlace), epoch: found.circuit.epoch)
         let isYoung = lastInPlace - found.createdAt <= Restoration.time
         guard isYoung, !found.isCommanded, self.plant != .youngFilesBelieved else { return own }
         guard let noted = found.noted else {
@@ -163,10 +164,12 @@ struct LostFileWorld {
         _ lost: Circuit, of incarnation: Int, _ origin: LostFile.Origin, by number: Int, in place: Int
     ) {
         let process = self.processes[number]
-        let new = Restoration.NewFile(incarnation: Int64(place), createdAt: self.files[place].createdAt)
+        let new = Restoration.NewFile(
+            incarnation: Int64(place), createdAt: Uptime(microseconds: self.files[place].createdAt))
         let decision = Restoration.decide(
-            incarnation: Int64(incarnation), lastInPlace: process.lastInPlace, lacksOnlyLog: false, new,
-            at: self.now)
+            incarnation: Int64(incarnation), lastInPlace: Uptime(microseconds: process.lastInPlace),
+            lacksOnlyLog: false, new,
+            at: Uptime(microseconds: self.now))
         guard decision == .restore else { return }
         var known = Restoration.Known(
             incarnation: origin.incarnation, seenAt: origin.seenAt, epoch: origin.epoch, isHeld: lost.hold != nil,
@@ -213,7 +216,7 @@ struct LostFileWorld {
             let file = self.files[number]
             times.append(file.createdAt)
             times += [file.circuit.epoch, file.noted?.epoch ?? 0, file.noted?.epochHere ?? 0].map(\.rawValue)
-            times += [file.noted?.seenAt ?? 0, file.noted?.incarnation ?? 0]
+            times += [file.noted?.seenAt.microseconds ?? 0, file.noted?.incarnation ?? 0]
         }
         let order = Set(times).sorted()
         func rank(_ time: Int64) -> Int { order.firstIndex(of: time) ?? 0 }
@@ -235,7 +238,7 @@ struct LostFileWorld {
             key += [file.circuit.state == .closed ? 0 : 1, file.isCommanded ? 1 : 0, file.hasNewest ? 1 : 0]
             guard let noted = file.noted else { continue }
             key += [rank(noted.incarnation), rank(noted.epoch.rawValue), rank(noted.epochHere.rawValue)]
-            key.append(rank(noted.seenAt))
+            key.append(rank(noted.seenAt.microseconds))
             key.append(noted.isRestored ? 1 : 0)
         }
         return key

@@ -27,7 +27,9 @@ import Testing
                 while last < Epoch(rounds) {
                     let answer = shared.cache.read(store.gate)
                     guard answer.kind != .unknown else { continue }
-                    if answer.epoch != Epoch(answer.until) || answer.epoch < last { torn.withLock { $0 += 1 } }
+                    if answer.epoch != Epoch(answer.until.microseconds) || answer.epoch < last {
+                        torn.withLock { $0 += 1 }
+                    }
                     last = answer.epoch
                 }
                 seen.withLock { $0 += 1 }
@@ -35,7 +37,7 @@ import Testing
         }
         for round in 1...rounds {
             shared.cache.publish(
-                CallDecision(.open, epoch: Epoch(round), until: round),
+                CallDecision(.open, epoch: Epoch(round), until: Uptime(microseconds: round)),
                 readUnder: held.tag,
                 generation: held.generation
             )

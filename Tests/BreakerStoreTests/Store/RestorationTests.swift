@@ -10,14 +10,14 @@ import Testing
         let what: String
         let file: Restoration.NewFile
         var lacksOnlyLog = false
-        var uptime: Int64 = 100
+        var uptime: Uptime = 100
         let becomes: Restoration.OfFile
     }
 
-    private static let lastInPlace: Int64 = 90
+    private static let lastInPlace: Uptime = 90
 
     private static func file(
-        _ incarnation: Int64 = 2, at createdAt: Int64? = 95, here: Bool = true, replaced: Int64? = nil
+        _ incarnation: Int64 = 2, at createdAt: Uptime? = 95, here: Bool = true, replaced: Int64? = nil
     ) -> Restoration.NewFile {
         Restoration.NewFile(
             incarnation: incarnation, createdAt: createdAt, isAtItsPlace: here, replaced: replaced)
@@ -33,11 +33,14 @@ import Testing
         FileCase(
             what: "created in place of it under another name of the directory", file: file(here: false, replaced: 1),
             becomes: .restore),
-        FileCase(what: "a minute old", file: file(), uptime: 95 + Restoration.time, becomes: .restore),
-        FileCase(what: "older than a minute", file: file(), uptime: 96 + Restoration.time, becomes: .report),
+        FileCase(
+            what: "a minute old", file: file(), uptime: Uptime(microseconds: 95 + Restoration.time), becomes: .restore),
+        FileCase(
+            what: "older than a minute", file: file(), uptime: Uptime(microseconds: 96 + Restoration.time),
+            becomes: .report),
         FileCase(
             what: "older than a minute, in place of the lost one", file: file(replaced: 1),
-            uptime: 96 + Restoration.time, becomes: .report),
+            uptime: Uptime(microseconds: 96 + Restoration.time), becomes: .report),
         FileCase(what: "a store that was there before", file: file(at: 89), becomes: .leave),
         FileCase(
             what: "a store that was there before, and had once replaced the lost one", file: file(at: 89, replaced: 1),
@@ -71,7 +74,7 @@ import Testing
     ]
 
     private static func noted(
-        _ epoch: Epoch, restored: Bool = false, of incarnation: Int64 = 1, seenAt: Int64 = 90, here: Epoch = 500
+        _ epoch: Epoch, restored: Bool = false, of incarnation: Int64 = 1, seenAt: Uptime = 90, here: Epoch = 500
     ) -> Restoration.Noted {
         .init(incarnation: incarnation, seenAt: seenAt, epoch: epoch, epochHere: here, isOpenRestored: restored)
     }

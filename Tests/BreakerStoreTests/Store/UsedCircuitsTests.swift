@@ -4,7 +4,7 @@ import Testing
 
 /// The table of the circuits that this process uses, without a file.
 @Suite struct UsedCircuitsTests {
-    private static let minute: Int64 = 60_000_000
+    private static let minute: Uptime = 60_000_000
     private let circuits = UsedCircuits()
 
     private static func config(_ name: String, _ failures: Int = 5) -> CircuitBreaker.Config {
@@ -31,7 +31,7 @@ import Testing
         #expect(self.use("a") === circuit)
         circuit.useEnded(at: 1)
         circuit.useEnded(at: 5)
-        for (uptime, left) in [(Self.minute + 4, ["a", "b"]), (Self.minute + 5, ["b"])] {
+        for (uptime, left) in [(Self.minute.adding(4), ["a", "b"]), (Self.minute.adding(5), ["b"])] {
             #expect(!self.circuits.dropIdle(at: uptime))
             #expect(self.circuits.all.map(\.name).sorted() == left)
         }
@@ -45,10 +45,10 @@ import Testing
         for number in 0..<1_000 { self.use("\(number)").useEnded(at: 1) }
         var drained = 0
         var passes = 0
-        while self.circuits.dropIdle(at: Self.minute + 1) {
+        while self.circuits.dropIdle(at: Self.minute.adding(1)) {
             passes += 1
             let left = self.circuits.all.count
-            #expect(self.circuits.dropIdle(at: Self.minute + 1), "the file has not been drained")
+            #expect(self.circuits.dropIdle(at: Self.minute.adding(1)), "the file has not been drained")
             #expect(self.circuits.all.count == left)
             drained += self.circuits.drainUnused().count
             #expect(drained + left == 1_000)
@@ -62,11 +62,11 @@ import Testing
         let circuit = self.use("a")
         self.circuits.registrationFailed(.init(config: Self.config("a"), uptime: 1), of: circuit, isNew: true)
         circuit.useEnded(at: 1)
-        #expect(!self.circuits.dropIdle(at: Self.minute + 1))
+        #expect(!self.circuits.dropIdle(at: Self.minute.adding(1)))
         #expect(!self.circuits.isEmpty)
         circuit.counts.lanes.add(.succeeded)
         circuit.confirmStored(Self.config("a"))
-        #expect(!self.circuits.dropIdle(at: Self.minute + 1))
+        #expect(!self.circuits.dropIdle(at: Self.minute.adding(1)))
         #expect(!self.circuits.isEmpty, "its call has not been drained")
     }
 
@@ -88,7 +88,7 @@ import Testing
         self.use("a").useEnded(at: 1)
         #expect(self.circuits.withRateRules.map(\.name) == ["rate"])
         circuit.useEnded(at: 1)
-        _ = self.circuits.dropIdle(at: Self.minute + 1)
+        _ = self.circuits.dropIdle(at: Self.minute.adding(1))
         #expect(self.circuits.withRateRules.isEmpty)
     }
 
@@ -141,7 +141,7 @@ import Testing
     /// The store's thread could not store what it had taken; a caller could not store a newer config meanwhile.
     @Test func theNewerOfTwoUnstoredConfigsStays() {
         let circuit = self.use("a", 1)
-        func fail(_ failures: Int, at uptime: Int64, isNew: Bool) {
+        func fail(_ failures: Int, at uptime: Uptime, isNew: Bool) {
             self.circuits.registrationFailed(
                 .init(config: Self.config("a", failures), uptime: uptime), of: circuit, isNew: isNew)
         }

@@ -31,7 +31,7 @@ struct Admission: Equatable, Sendable {
     /// The uptime at which the operation begins; `notMeasured` if the call is not measured.
     var began = Self.notMeasured
 
-    private static let notMeasured = Int64.min
+    private static let notMeasured = Uptime.min
 
     init(_ source: Source, epoch: Epoch = 0, token: Int64 = 0) {
         self.source = source

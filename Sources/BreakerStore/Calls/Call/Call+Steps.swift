@@ -20,7 +20,7 @@ extension Call {
         /// Ask the in-memory fallback.
         case readFallback
         /// Make and count a refusal; `until` is an uptime, nil if it is not known.
-        case refuse(RefusalCause, until: Int64?, lastError: String?)
+        case refuse(RefusalCause, until: Uptime?, lastError: String?)
         /// Prepare the operation; read the circuit first if a commit let the call through.
         case begin(Admission, readsFirst: Bool)
         /// Read in which state the circuit is now.
@@ -81,13 +81,13 @@ extension Call {
         ///
         /// `isStoreUsable`: after `readCache` whether this handle may use the file; after `read` whether the file can
         /// be written, too.
-        case decision(CallDecision, at: Int64, isStoreUsable: Bool)
+        case decision(CallDecision, at: Uptime, isStoreUsable: Bool)
         /// The file has no such circuit, or the row can't be read: only a commit can register or repair it.
         case unknown
         /// The file can't be read.
         case unusable
         case admitted(Admission)
-        case refused(RefusalCause, until: Int64?, lastError: String?)
+        case refused(RefusalCause, until: Uptime?, lastError: String?)
         case refusal(CircuitOpenError)
         case begun(Admission, timeout: Duration?)
         /// The operation has ended, or the caller reports an outcome.

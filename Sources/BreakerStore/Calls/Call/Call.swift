@@ -205,7 +205,7 @@ struct Call: Sendable {
     }
 
     /// The step that a decision demands; nil if it is unknown or has expired.
-    private func step(for decision: CallDecision, at uptime: Int64) -> Step? {
+    private func step(for decision: CallDecision, at uptime: Uptime) -> Step? {
         func begin(_ source: Admission.Source, epoch: Epoch = 0) -> Step {
             .immediate(.begin(Admission(source, epoch: epoch), readsFirst: false))
         }

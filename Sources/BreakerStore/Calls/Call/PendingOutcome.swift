@@ -23,7 +23,7 @@ struct PendingOutcome: Sendable {
     /// The text of a failure, and the uptime at which the call ended.
     struct ErrorText: Sendable {
         let text: String
-        let uptime: Int64
+        let uptime: Uptime
     }
 
     /// The outcome for the file: the success of a slow probe is a failure there.

@@ -104,15 +104,15 @@ extension Board {
     ///
     /// All workers see the same counts, and each commit makes all of them read their circuits again: so one worker
     /// saves for all. If that worker is killed, another one gets the next turn.
-    func acquireTurn(at uptime: Int64, pause: Int64) -> Bool {
+    func acquireTurn(at uptime: Uptime, pause: Int64) -> Bool {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
         let words = self.header.words(from: 0)
         let last = words[BoardHeader.Index.savedAt]
-        let age = uptime &- Int64(bitPattern: last)
+        let age = uptime.microseconds &- Int64(bitPattern: last)
         // A time in the future is damage, or was written before the uptime started again.
         guard last == 0 || age < 0 || age >= pause else { return false }
-        return words.replace(last, with: UInt64(bitPattern: uptime), at: BoardHeader.Index.savedAt)
+        return words.replace(last, with: UInt64(bitPattern: uptime.microseconds), at: BoardHeader.Index.savedAt)
     }
 
     /// Frees the turn for any worker, because the one that has it could not save all counts.

@@ -5,8 +5,8 @@ extension Board {
     /// A worker that can't use the database.
     struct Degraded: Equatable, Sendable {
         var worker: WorkerID
-        /// The uptime in microseconds since which the worker is degraded.
-        var since: Int64
+        /// The uptime since which the worker is degraded.
+        var since: Uptime
         /// Why the worker is degraded; nil if that is not known.
         var reason: BreakerStoreError.Code?
     }
@@ -18,7 +18,7 @@ extension Board {
     /// - Returns: false if all cells are other living workers': then the board does not show this worker.
     @discardableResult
     func setDegraded(
-        _ worker: WorkerID, since uptime: Int64?, reason: BreakerStoreError.Code? = nil, isAlive: (WorkerID) -> Bool
+        _ worker: WorkerID, since uptime: Uptime?, reason: BreakerStoreError.Code? = nil, isAlive: (WorkerID) -> Bool
     ) -> Bool {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
@@ -54,19 +54,19 @@ extension Board.Degraded {
     /// last word is a checksum of all.
     init?(_ cell: SharedWords) {
         let number = cell[2]
-        self.init(worker: WorkerID(word: cell[0]), since: cell.number(1))
+        self.init(worker: WorkerID(word: cell[0]), since: Uptime(microseconds: cell.number(1)))
         guard self.worker != 0, cell[3] == self.checksum(number) else { return nil }
         self.reason = BreakerStoreError.Code(number: number)
     }
 
     fileprivate func write(to cell: SharedWords) {
         let number = self.reason?.number ?? 0
-        cell[1] = UInt64(bitPattern: self.since)
+        cell[1] = UInt64(bitPattern: self.since.microseconds)
         cell[2] = number
         cell[3] = self.checksum(number)
     }
 
     private func checksum(_ number: UInt64) -> UInt64 {
-        bs_check(self.worker.word, UInt64(bitPattern: self.since), number, 0)
+        bs_check(self.worker.word, UInt64(bitPattern: self.since.microseconds), number, 0)
     }
 }

@@ -41,13 +41,13 @@ final class BoardReader: Sendable {
     func durations(_ key: CellKey) -> DurationBuckets? { self.withCell(.durations, key) { DurationBuckets($0) } }
 
     /// The text of a circuit's last failure, and the uptime then.
-    func lastError(_ key: CellKey) -> (text: String, uptime: Int64)? {
+    func lastError(_ key: CellKey) -> (text: String, uptime: Uptime)? {
         self.withCell(.lastError, key) { ErrorCell(words: $0).last } ?? nil
     }
 
     /// The calls in the window that ends now; nil if the board has no such window.
     func sums(
-        _ key: CellKey, _ ticks: WindowTicks, inGeneration windowGeneration: WindowGeneration, at uptime: Int64
+        _ key: CellKey, _ ticks: WindowTicks, inGeneration windowGeneration: WindowGeneration, at uptime: Uptime
     ) -> WindowCount? {
         self.withCell(.ring, key) { cell in
             Ring(words: cell.from(CellKey.words), ticks: ticks)

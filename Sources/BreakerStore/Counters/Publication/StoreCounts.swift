@@ -25,8 +25,8 @@ final class StoreCounts: Sendable {
         self.clock = clock
         self.circuits = circuits
         // So that the first commit with a transition or a registration saves counts along.
-        self.lastBatchBegan = Atomic(clock.uptime.subtractingSaturating(Self.shortPause))
-        self.lastComplete = Atomic(clock.uptime)
+        self.lastBatchBegan = Atomic(clock.uptime.subtracting(Self.shortPause).microseconds)
+        self.lastComplete = Atomic(clock.uptime.microseconds)
     }
 
     // MARK: - Saving
@@ -81,17 +81,17 @@ final class StoreCounts: Sendable {
     }
 
     /// Whether a commit with a transition or a registration may save counts along now.
-    func maySaveAlong(at uptime: Int64) -> Bool { self.isOver(Self.shortPause, since: self.lastBatchBegan, at: uptime) }
+    func maySaveAlong(at now: Uptime) -> Bool { self.isOver(Self.shortPause, since: self.lastBatchBegan, at: now) }
 
     /// Whether counts are due to get a commit of their own.
-    func isSaveDue(at uptime: Int64) -> Bool {
+    func isSaveDue(at uptime: Uptime) -> Bool {
         self.isOver(self.isPrivate ? Self.privatePause : Self.longPause, since: self.lastComplete, at: uptime)
     }
 
     /// Whether the pause is over, and no batch waits for its commit.
-    private func isOver(_ pause: Int64, since last: borrowing Atomic<Int64>, at uptime: Int64) -> Bool {
+    private func isOver(_ pause: Int64, since last: borrowing Atomic<Int64>, at uptime: Uptime) -> Bool {
         !self.isSaving.load(ordering: .acquiring)
-            && uptime.subtractingSaturating(last.load(ordering: .relaxed)) >= pause
+            && uptime.microseconds.subtractingSaturating(last.load(ordering: .relaxed)) >= pause
     }
 
     /// Begins a batch of the counts to save now; nil if there are none, or if another thread's batch is under way.
@@ -108,7 +108,7 @@ final class StoreCounts: Sendable {
     ) -> Unsaved? {
         guard occasion == .end || !self.isSaving.exchange(true, ordering: .acquiring) else { return nil }
         let uptime = self.clock.uptime
-        self.lastBatchBegan.store(uptime, ordering: .relaxed)
+        self.lastBatchBegan.store(uptime.microseconds, ordering: .relaxed)
         var unsaved = Unsaved()
         let cursor = occasion == .otherCommit ? self.cursorAlong : self.cursorAlone
         var isComplete = self.addOwn(to: &unsaved, from: cursor, on: occasion, by: worker, atMost: most, reading: read)
@@ -126,8 +126,8 @@ final class StoreCounts: Sendable {
         }
         switch occasion {
         // If anything is left, the next commit of its own is due at once.
-        case .pauseIsOver: self.lastComplete.store(isComplete ? uptime : .min, ordering: .relaxed)
-        case .otherCommit: if isComplete { self.lastComplete.store(uptime, ordering: .relaxed) }
+        case .pauseIsOver: self.lastComplete.store(isComplete ? uptime.microseconds : .min, ordering: .relaxed)
+        case .otherCommit: if isComplete { self.lastComplete.store(uptime.microseconds, ordering: .relaxed) }
         case .end: break
         }
         guard !unsaved.isEmpty else {
@@ -138,7 +138,7 @@ final class StoreCounts: Sendable {
     }
 
     /// Whether this worker saves the counts of the board now; if so, no other worker does until the pause is over.
-    private func acquireTurn(on board: Board, _ occasion: Occasion, at uptime: Int64) -> Bool {
+    private func acquireTurn(on board: Board, _ occasion: Occasion, at uptime: Uptime) -> Bool {
         switch occasion {
         case .otherCommit: board.acquireTurn(at: uptime, pause: Self.shortPause)
         case .pauseIsOver: board.acquireTurn(at: uptime, pause: Self.longPause)
@@ -231,13 +231,13 @@ final class StoreCounts: Sendable {
         if let board = self.board { return board }
         // The clock, which may be the user's code, is read while no lock is held.
         let uptime = self.clock.uptime
-        guard self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
+        guard self.nextTry.load(ordering: .relaxed) <= uptime.microseconds else { return nil }
         let bootID = self.clock.host.bootID
         var hasTried = false
         let board = self.opening.withLock { _ -> Board? in
             // Another thread may have opened the board, or have failed to.
             if let board = self.board { return board }
-            guard self.nextTry.load(ordering: .relaxed) <= uptime, let lock = lock() else { return nil }
+            guard self.nextTry.load(ordering: .relaxed) <= uptime.microseconds, let lock = lock() else { return nil }
             hasTried = true
             self.currentBoard.value = try? lock.withSetupLock(until: deadline) { () throws(BreakerStoreError) in
                 // Read under the setup lock, so that no other process opens another database before its board is open.
@@ -247,14 +247,13 @@ final class StoreCounts: Sendable {
             }
             let board = self.board
             // After a failure, threads that have waited for this try make none of their own.
-            self.nextTry.store(board == nil ? Self.justFailed : uptime, ordering: .relaxed)
+            self.nextTry.store(board == nil ? Self.justFailed : uptime.microseconds, ordering: .relaxed)
             return board
         }
         guard hasTried else { return board }
         if board == nil {
             // The pause begins after the try, unless another file was opened since.
-            let next = self.clock.uptime.addingSaturating(Self.pause)
-            _ = self.nextTry.compareExchange(expected: Self.justFailed, desired: next, ordering: .relaxed)
+            _ = self.nextTry.compareExchange(expected: Self.justFailed, desired: self.endOfPause, ordering: .relaxed)
         } else {
             self.nextGrowth.store(.min, ordering: .relaxed)
         }
@@ -262,9 +261,10 @@ final class StoreCounts: Sendable {
     }
 
     /// Whether a full board may be grown now; without the pause, each call on a full disk would try.
-    var mayGrow: Bool { self.nextGrowth.load(ordering: .relaxed) <= self.clock.uptime }
+    var mayGrow: Bool { self.nextGrowth.load(ordering: .relaxed) <= self.clock.uptime.microseconds }
 
-    func postponeGrowth() { self.nextGrowth.store(self.clock.uptime.addingSaturating(Self.pause), ordering: .relaxed) }
+    func postponeGrowth() { self.nextGrowth.store(self.endOfPause, ordering: .relaxed) }
+    private var endOfPause: Int64 { self.clock.uptime.adding(Self.pause).microseconds }
 
     /// Runs `body` under the setup lock, so that no other process creates or changes a board.
     ///
@@ -274,13 +274,13 @@ final class StoreCounts: Sendable {
         of lock: LockFile?, until deadline: Deadline, _ body: () throws(BreakerStoreError) -> Void
     ) throws(BreakerStoreError) {
         let uptime = self.clock.uptime
-        guard let lock, self.nextWait.load(ordering: .relaxed) <= uptime else {
+        guard let lock, self.nextWait.load(ordering: .relaxed) <= uptime.microseconds else {
             throw BreakerStoreError(
                 code: .busy, message: "another process is changing '\(self.file.board)'", advice: "try again",
                 path: self.file.path)
         }
         var hasBegun = false
-        defer { if !hasBegun { self.nextWait.store(uptime.addingSaturating(Self.pause), ordering: .relaxed) } }
+        defer { if !hasBegun { self.nextWait.store(uptime.adding(Self.pause).microseconds, ordering: .relaxed) } }
         try lock.withSetupLock(until: deadline) { () throws(BreakerStoreError) in
             hasBegun = true
             try body()

@@ -21,20 +21,20 @@ struct ErrorCell: Sendable {
     /// Writes a text, cut to the room of the cell.
     ///
     /// - Parameter uptime: when the call failed.
-    func write(_ text: String, at uptime: Int64) {
+    func write(_ text: String, at uptime: Uptime) {
         var bytes = Array(text.utf8.prefix(Self.maxBytes))
         while !bytes.isEmpty, String(validating: bytes, as: UTF8.self) == nil { bytes.removeLast() }
         var packed = [UInt64](repeating: 0, count: Self.words - Index.text)
         for (index, byte) in bytes.enumerated() { packed[index / 8] |= UInt64(byte) << UInt64(index % 8 * 8) }
-        self.words[Index.uptime] = UInt64(bitPattern: uptime)
+        self.words[Index.uptime] = UInt64(bitPattern: uptime.microseconds)
         self.words[Index.count] = UInt64(bytes.count)
         for (index, word) in packed.enumerated() { self.words[Index.text + index] = word }
         self.words[Index.checksum] = Self.checksum(uptime, bytes.count, packed)
     }
 
     /// The text, and when the call failed; nil if there is none, or if a worker is writing now.
-    var last: (text: String, uptime: Int64)? {
-        let uptime = self.words.number(Index.uptime)
+    var last: (text: String, uptime: Uptime)? {
+        let uptime = Uptime(microseconds: self.words.number(Index.uptime))
         guard let count = Int(exactly: self.words[Index.count]), (1...Self.maxBytes).contains(count) else {
             return nil
         }
@@ -46,7 +46,9 @@ struct ErrorCell: Sendable {
         return String(validating: bytes, as: UTF8.self).map { ($0, uptime) }
     }
 
-    private static func checksum(_ uptime: Int64, _ count: Int, _ packed: [UInt64]) -> UInt64 {
-        packed.reduce(BoardSegment.mix(UInt64(bitPattern: uptime) &+ UInt64(count))) { BoardSegment.mix($0 ^ $1) &+ 1 }
+    private static func checksum(_ uptime: Uptime, _ count: Int, _ packed: [UInt64]) -> UInt64 {
+        packed.reduce(BoardSegment.mix(UInt64(bitPattern: uptime.microseconds) &+ UInt64(count))) {
+            BoardSegment.mix($0 ^ $1) &+ 1
+        }
     }
 }

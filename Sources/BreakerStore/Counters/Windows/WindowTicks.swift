@@ -28,9 +28,9 @@ struct WindowTicks: Equatable, Sendable {
     /// The number of a tick: it rises with time, and with each transition of the circuit.
     ///
     /// So the commit of a transition alone makes all older buckets of a ring stale: no process has to clear them.
-    func tick(at uptime: Int64, inGeneration windowGeneration: WindowGeneration) -> UInt64 {
+    func tick(at uptime: Uptime, inGeneration windowGeneration: WindowGeneration) -> UInt64 {
         let tick =
-            UInt64(bitPattern: uptime / self.length)
+            UInt64(bitPattern: uptime.microseconds / self.length)
             &+ Self.perGeneration &* UInt64(bitPattern: windowGeneration.rawValue)
         return tick & TickWord.lastTick
     }

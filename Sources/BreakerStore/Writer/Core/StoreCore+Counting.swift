@@ -155,7 +155,7 @@ extension StoreCore {
         let worker = self.keys.currentWorker
         if case .degraded(let date, let error) = self.health {
             let age = max(0, self.clock.host.wallTime.timeIntervalSince(date))
-            let since = self.clock.uptime.subtractingSaturating(Int64(saturating: age * 1_000_000))
+            let since = self.clock.uptime.subtracting(Int64(saturating: age * 1_000_000))
             guard let board = self.counting.board else { return }
             self.isMarkedDegraded.store(true, ordering: .relaxed)
             board.setDegraded(worker, since: since, reason: error.code, isAlive: self.answers.isAlive)

@@ -284,9 +284,9 @@ extension StoreCore {
     /// The error text of the last failure of any worker.
     ///
     /// The board's text counts, unless it is older than the windows, or only the beginning of this process's own text.
-    private static func newestError(_ own: String?, _ cells: CircuitCells, at uptime: Int64) -> String? {
+    private static func newestError(_ own: String?, _ cells: CircuitCells, at uptime: Uptime) -> String? {
         let window = max(cells.rules.failureWindow ?? 0, cells.rules.slowWindow ?? 0)
-        guard let last = cells.lastError, uptime.subtractingSaturating(last.uptime).magnitude <= UInt64(max(0, window))
+        guard let last = cells.lastError, uptime.microseconds(since: last.uptime).magnitude <= UInt64(max(0, window))
         else { return own }
         return own.flatMap { $0.hasPrefix(last.text) ? $0 : nil } ?? last.text
     }

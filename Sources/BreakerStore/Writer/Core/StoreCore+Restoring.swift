@@ -11,7 +11,7 @@ extension StoreCore {
         guard let opened = self.writer.opened else { return }
         opened.writer.rollback()
         var lost = LostFile(
-            incarnation: opened.incarnation, lastInPlace: self.lastInPlace.load(ordering: .relaxed),
+            incarnation: opened.incarnation, lastInPlace: self.lastSeenInPlace,
             lacksOnlyLog: self.answers.lacksOnlyLog)
         // A young file may itself be in place of a lost one: then a state may come from that older file.
         let isYoung = self.isYoung(opened.writer)
@@ -58,7 +58,7 @@ extension StoreCore {
         // one.
         let uptime = self.clock.uptime
         let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.appendQuarantine)
-        self.lastInPlace.store(uptime, ordering: .relaxed)
+        self.lastInPlace.store(uptime.microseconds, ordering: .relaxed)
         self.keys.setWorker(opened.worker)
         self.degradedMark.joined(opened.lock, as: opened.worker.id)
         // Until the circuits are restored this worker is degraded, and this lock file must show it, too.
@@ -71,15 +71,17 @@ extension StoreCore {
         // Read before the check: a file that is created later than this is not the open one.
         let uptime = self.clock.uptime
         guard self.writer.isInPlace else { return false }
-        self.lastInPlace.store(uptime, ordering: .relaxed)
+        self.lastInPlace.store(uptime.microseconds, ordering: .relaxed)
         return true
     }
+
+    private var lastSeenInPlace: Uptime { Uptime(microseconds: self.lastInPlace.load(ordering: .relaxed)) }
 
     /// Whether the file was less than a minute old when this process last saw it in its place.
     private func isYoung(_ database: Database) -> Bool {
         let creation = try? database.creation()
         guard let creation = creation ?? nil else { return false }
-        let seen = self.clock.time(of: self.lastInPlace.load(ordering: .relaxed))
+        let seen = self.clock.time(of: self.lastSeenInPlace)
         return seen.microseconds(since: creation.at) <= Restoration.time
     }
 
@@ -133,7 +135,7 @@ extension SharedCircuit.LastRead {
     }
 
     /// What is known of a circuit whose row can no longer be read: its hold is certain, its open state is not.
-    fileprivate func known(in lost: LostFile, readAt uptime: Int64) -> LostFile.KnownCircuit {
+    fileprivate func known(in lost: LostFile, readAt uptime: Uptime) -> LostFile.KnownCircuit {
         let seenAt = self.hold == nil ? .min : lost.lastInPlace
         return LostFile.KnownCircuit(
             self.circuit, offset: self.offset,

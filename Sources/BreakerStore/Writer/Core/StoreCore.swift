@@ -111,11 +111,11 @@ final class StoreCore: Sendable {
         let next = self.nextStart.load(ordering: .relaxed)
         if next == .max { return true }
         let uptime = self.clock.uptime
-        guard next <= uptime,
+        guard next <= uptime.microseconds,
             self.nextStart.compareExchange(expected: next, desired: .max, ordering: .relaxed).exchanged
         else { return false }
         if self.thread.start({ self.runThread() }) { return true }
-        self.nextStart.store(uptime.addingSaturating(1_000_000), ordering: .relaxed)
+        self.nextStart.store(uptime.adding(1_000_000).microseconds, ordering: .relaxed)
         return false
     }
 

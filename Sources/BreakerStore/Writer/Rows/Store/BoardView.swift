@@ -4,7 +4,7 @@
 final class BoardView {
     private let reader: BoardReader?
     private let clock: StoreClock
-    private let uptime: Int64
+    private let uptime: Uptime
     /// All totals by incarnation, once more than `maxLookups` circuits were asked for.
     private var allTotals: [Int64: CellTotals]?
     private var lookups = 0

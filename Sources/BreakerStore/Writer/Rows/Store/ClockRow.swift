@@ -68,7 +68,7 @@ struct ClockRow: Equatable {
             return Start(now: now, row: row)
         }
         // The offset was set back, or the machine was restored from a memory image: store time never runs backwards.
-        row.offset = row.reserved.subtractingSaturating(clock.uptime)
+        row.offset = row.reserved.subtractingSaturating(clock.uptime.microseconds)
         clock.offset = row.offset
         try database.run("UPDATE clock SET offset = ?1 WHERE id = 1", .integer(row.offset))
         return Start(now: StoreTime(microseconds: row.reserved), row: row)
@@ -82,8 +82,8 @@ struct ClockRow: Equatable {
             return self.offset
         }
         let uptime = clock.uptime
-        let wall = clock.unixOffset.addingSaturating(uptime)
-        return max(self.now(atWall: wall), self.reserved).subtractingSaturating(uptime)
+        let wall = clock.unixOffset.addingSaturating(uptime.microseconds)
+        return max(self.now(atWall: wall), self.reserved).subtractingSaturating(uptime.microseconds)
     }
 
     /// Estimates store time from the wall clock, after a boot.
@@ -100,7 +100,7 @@ struct ClockRow: Equatable {
         min(max(instant, self.possibleTimes.lowerBound), self.possibleTimes.upperBound)
     }
 
-    private func now(at uptime: Int64) -> Int64 { self.offset.addingSaturating(uptime) }
+    private func now(at uptime: Uptime) -> Int64 { self.offset.addingSaturating(uptime.microseconds) }
 
     /// Writes the row again: after a boot, in a new file, and if it can't be read.
     ///
@@ -112,11 +112,11 @@ struct ClockRow: Equatable {
     ) throws(BreakerStoreError) -> Start {
         let uptime = clock.uptime
         let history = try Self.newestStamp(ofHistoryIn: database)
-        let wall = Self.nearestPossible(to: clock.unixOffset.addingSaturating(uptime))
+        let wall = Self.nearestPossible(to: clock.unixOffset.addingSaturating(uptime.microseconds))
         // If the row can't be read, this process may have read the offset earlier.
         let ownTime = row == nil && clock.isSet ? Self.nearestPossible(to: clock.now.microseconds) : nil
         let now = max(ownTime ?? row?.now(atWall: wall) ?? wall, row?.reserved ?? 0, history)
-        clock.offset = now.subtractingSaturating(uptime)
+        clock.offset = now.subtractingSaturating(uptime.microseconds)
         let isRepaired =
             switch row {
             // The row can't be read; in a new file, which has no history, there is none yet.
@@ -179,7 +179,7 @@ extension Database {
         guard now.microseconds >= row.reserved else { return }
         row.reserved = now.microseconds.addingSaturating(ClockRow.reserve)
         row.wall = ClockRow.Wall(
-            time: clock.unixOffset.addingSaturating(clock.uptime(of: now)), at: now.microseconds)
+            time: clock.unixOffset.addingSaturating(clock.uptime(of: now).microseconds), at: now.microseconds)
         try self.run(
             "UPDATE clock SET reserved = ?1, wall = ?2, wall_at = ?3 WHERE id = 1",
             .integer(row.reserved), .integer(row.wall.time), .integer(row.wall.at)

@@ -6,8 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The uptime of a clock, in microseconds.
-struct Uptime: Sendable {
+/// Reads the uptime of a host's clock.
+struct UptimeClock: Sendable {
     private let host: any HostClock
     /// Whether `now` reads the system's clock without a `Duration`: a refusal reads the clock, and must be fast.
     let isSystem: Bool
@@ -17,22 +17,24 @@ struct Uptime: Sendable {
         self.isSystem = host is SystemHostClock
     }
 
-    var now: Int64 { self.isSystem ? Self.ofSystem : self.host.uptime.saturatingMicroseconds }
+    var now: Uptime {
+        self.isSystem ? Self.ofSystem : Uptime(microseconds: self.host.uptime.saturatingMicroseconds)
+    }
 
-    static var ofSystem: Int64 { SystemHostClock.uptimeNanoseconds / 1_000 }
+    static var ofSystem: Uptime { Uptime(microseconds: SystemHostClock.uptimeNanoseconds / 1_000) }
 }
 
 /// Reads store time: the host's uptime plus an offset that the file keeps, in microseconds.
 final class StoreClock: Sendable {
     let host: any HostClock
-    private let hostUptime: Uptime
+    private let hostUptime: UptimeClock
     private let offsetInForce = Atomic<Int64>(0)
     private let hasOffset = Atomic<Bool>(false)
     private let wall: WallOffset
 
     init(_ host: any HostClock) {
         self.host = host
-        self.hostUptime = Uptime(host)
+        self.hostUptime = UptimeClock(host)
         self.wall = WallOffset(host)
         // The in-memory fallback needs store time before any file is read: the wall clock's offset counts until then.
         self.offsetInForce.store(self.wall.measured, ordering: .relaxed)
@@ -64,11 +66,11 @@ final class StoreClock: Sendable {
         _ = self.offsetInForce.max(offset, ordering: .relaxed)
     }
 
-    var uptime: Int64 { self.hostUptime.now }
+    var uptime: Uptime { self.hostUptime.now }
 
     var isSystem: Bool { self.hostUptime.isSystem }
 
-    var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
+    var now: StoreTime { self.time(of: self.uptime) }
 
     /// Blocks the thread for a time of the host's clock, or of the system's clock if the host's can't block.
     func block(for duration: Duration) {
@@ -80,10 +82,12 @@ final class StoreClock: Sendable {
     }
 
     /// The store time that belongs to an uptime, past or future.
-    func time(of uptime: Int64) -> StoreTime { StoreTime(microseconds: uptime.addingSaturating(self.offset)) }
+    func time(of uptime: Uptime) -> StoreTime { StoreTime(microseconds: uptime.adding(self.offset).microseconds) }
 
     /// The uptime at which a store time is reached.
-    func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }
+    func uptime(of time: StoreTime) -> Uptime {
+        Uptime(microseconds: time.subtracting(self.offset).microseconds)
+    }
 
     /// Returns a conversion from stamps to dates by the wall clock.
     ///

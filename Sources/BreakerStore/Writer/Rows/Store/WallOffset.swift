@@ -27,12 +27,12 @@ final class WallOffset: Sendable {
     private static let microsecondsInASecond: Int64 = 1_000_000
 
     private let host: any HostClock
-    private let uptime: Uptime
+    private let uptime: UptimeClock
     private let reference = ForkSafe<Reference?>(nil)
 
     init(_ host: any HostClock) {
         self.host = host
-        self.uptime = Uptime(host)
+        self.uptime = UptimeClock(host)
     }
 
     /// The difference, measured now: the best of some tries.
@@ -41,8 +41,8 @@ final class WallOffset: Sendable {
         for _ in 0..<Self.tries {
             let before = self.uptime.now
             let wall = Int64(saturating: (self.host.wallTime.timeIntervalSince1970 * 1_000_000).rounded())
-            let width = self.uptime.now.subtractingSaturating(before)
-            let difference = wall.subtractingSaturating(before.addingSaturating(width / 2))
+            let width = self.uptime.now.microseconds(since: before)
+            let difference = wall.subtractingSaturating(before.adding(width / 2).microseconds)
             if width < best?.width ?? .max { best = (difference, width) }
             // The thread was not interrupted between the two readings.
             if width <= 2 { break }

@@ -9,9 +9,9 @@ struct LostFile: Sendable {
         var incarnation: Int64
         /// The uptime at which a worker last saw that file in its place.
         ///
-        /// `Int64.min`, earlier than any uptime, if another worker may know better: the row could not be read, or the
+        /// `Uptime.min`, earlier than any uptime, if another worker may know better: the row could not be read, or the
         /// file was young and no worker had recorded anything there. Then the knowledge of any other lost file wins.
-        var seenAt: Int64
+        var seenAt: Uptime
         /// The circuit's epoch in that file.
         var epoch: Epoch
     }
@@ -27,13 +27,13 @@ struct LostFile: Sendable {
         /// The uptime at which this process last read the row, if it could not be read when the file was lost.
         ///
         /// Nil: this is the row as it was when the file was lost.
-        let readAt: Int64?
+        let readAt: Uptime?
     }
 
     /// The lost file's own incarnation (`clock.incarnation`): in the example, B's.
     let incarnation: Int64
     /// The uptime at which this process last saw the file in its place.
-    let lastInPlace: Int64
+    let lastInPlace: Uptime
     /// Whether only the log is missing: the database is still in its place.
     let lacksOnlyLog: Bool
     /// Whether some rows could no longer be read.
@@ -47,7 +47,7 @@ extension LostFile.KnownCircuit {
     /// - Parameters:
     ///   - circuit: the circuit as it was read.
     ///   - offset: store time less uptime, in the lost file.
-    init(_ circuit: Circuit, offset: Int64, _ origin: LostFile.Origin, readAt: Int64? = nil) {
+    init(_ circuit: Circuit, offset: Int64, _ origin: LostFile.Origin, readAt: Uptime? = nil) {
         let isUsual = circuit.state == .closed && circuit.hold == nil
         self.origin = origin
         self.epoch = circuit.epoch

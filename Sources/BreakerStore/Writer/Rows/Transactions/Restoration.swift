@@ -9,7 +9,7 @@ enum Restoration {
     struct NewFile: Hashable {
         var incarnation: Int64
         /// The uptime at which it was created; nil if an older release has created it.
-        var createdAt: Int64?
+        var createdAt: Uptime?
         /// Whether it was created at the path at which it is now.
         var isAtItsPlace = true
         /// The incarnation of the lost file that it replaces, as recorded by the first worker that knew of one.
@@ -35,20 +35,20 @@ enum Restoration {
     ///
     /// - Parameter uptime: now.
     static func decide(
-        incarnation: Int64, lastInPlace: Int64, lacksOnlyLog: Bool, _ file: NewFile, at uptime: Int64
+        incarnation: Int64, lastInPlace: Uptime, lacksOnlyLog: Bool, _ file: NewFile, at uptime: Uptime
     ) -> OfFile {
         if file.incarnation == incarnation { return lacksOnlyLog ? .resume : .leave }
         guard let createdAt = file.createdAt, (lastInPlace...max(lastInPlace, uptime)).contains(createdAt),
             file.isAtItsPlace || file.replaced == incarnation
         else { return .leave }
-        return uptime.subtractingSaturating(createdAt) <= Self.time ? .restore : .report
+        return uptime.microseconds(since: createdAt) <= Self.time ? .restore : .report
     }
 
     /// What a worker knows of a circuit in the lost file.
     struct Known: Hashable {
         var incarnation: Int64
         /// The uptime at which the worker last saw the lost file in its place.
-        var seenAt: Int64 = 0
+        var seenAt: Uptime = 0
         var epoch: Epoch
         var isHeld = false
         /// Whether it was open or half-open when the file was lost, by the file's rows.
@@ -76,7 +76,7 @@ enum Restoration {
     struct Noted: Hashable {
         var incarnation: Int64
         /// The uptime at which that worker last saw the lost file in its place.
-        var seenAt: Int64 = 0
+        var seenAt: Uptime = 0
         var epoch: Epoch
         /// The circuit's epoch here just afterwards.
         var epochHere: Epoch

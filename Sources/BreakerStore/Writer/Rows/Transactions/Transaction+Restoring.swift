@@ -97,7 +97,7 @@ extension Transaction {
     }
 
     /// Writes to the history what this worker knew, because it is too late to restore it.
-    private func report(_ lost: LostFile, createdAt: Int64, at uptime: Int64) throws(BreakerStoreError) {
+    private func report(_ lost: LostFile, createdAt: Uptime, at uptime: Uptime) throws(BreakerStoreError) {
         let known = lost.circuits.compactMap { name, known in
             known.unusual.map { (name.text, Circuit.inWords($0.value.hold, known.readAt == nil ? $0.value : nil)) }
         }.sorted { $0.0 < $1.0 }
@@ -112,10 +112,10 @@ extension Transaction {
     }
 
     /// The current uptime, as if it were a store time: `LostFile` has uptimes as its stamps.
-    private var uptimeNow: StoreTime { StoreTime(microseconds: self.uptime(of: self.now)) }
+    private var uptimeNow: StoreTime { StoreTime(microseconds: self.uptime(of: self.now).microseconds) }
 
-    private func age(of uptime: Int64) -> String {
-        Duration.microseconds(max(0, self.uptimeNow.microseconds.subtractingSaturating(uptime))).readable
+    private func age(of uptime: Uptime) -> String {
+        Duration.microseconds(max(0, self.uptime(of: self.now).microseconds(since: uptime))).readable
     }
 }
 
@@ -197,7 +197,7 @@ extension Database {
     /// This file (`own`), if a command was given in it; else the lost file from which the state was restored; else this
     /// file again, but so that any other worker's knowledge wins.
     func origin(
-        of id: Int64, _ name: String, or own: LostFile.Origin, uptime: (StoreTime) -> Int64
+        of id: Int64, _ name: String, or own: LostFile.Origin, uptime: (StoreTime) -> Uptime
     ) throws(BreakerStoreError) -> LostFile.Origin {
         if try self.isCommanded(id, name, since: nil) { return own }
         guard let noted = try self.noted(of: id, uptime: uptime) else {
@@ -231,7 +231,7 @@ extension Database {
 
     /// What a worker has recorded about the circuit in a lost file.
     fileprivate func noted(
-        of circuit: Int64, uptime: (StoreTime) -> Int64
+        of circuit: Int64, uptime: (StoreTime) -> Uptime
     ) throws(BreakerStoreError) -> Restoration.Noted? {
         try self.first(
             """
@@ -248,7 +248,7 @@ extension Database {
 
     /// Writes the circuit's row of the table, in which a time is a store time.
     fileprivate func record(
-        _ noted: Restoration.Noted, of circuit: Int64, hold: Bool, open: Bool, time: (Int64) -> StoreTime
+        _ noted: Restoration.Noted, of circuit: Int64, hold: Bool, open: Bool, time: (Uptime) -> StoreTime
     ) throws(BreakerStoreError) {
         try self.run(
             """

@@ -70,9 +70,9 @@ final class Transaction {
     /// The file's incarnation.
     var incarnation: Int64 { self.clock.incarnation }
 
-    func uptime(of time: StoreTime) -> Int64 { self.storeClock.uptime(of: time) }
+    func uptime(of time: StoreTime) -> Uptime { self.storeClock.uptime(of: time) }
 
-    func time(of uptime: Int64) -> StoreTime { self.storeClock.time(of: uptime) }
+    func time(of uptime: Uptime) -> StoreTime { self.storeClock.time(of: uptime) }
 
     func raiseEpochFloor(to epoch: Epoch) throws(BreakerStoreError) {
         guard epoch > self.clock.epochFloor else { return }
