@@ -58,9 +58,11 @@ let package = Package(
         .target(name: "BreakerStoreJSON", dependencies: ["BreakerStore"], swiftSettings: settings),
         // What the command-line programs share: how they read arguments, print, help and end. No product.
         .target(name: "BreakerTool", dependencies: ["BreakerStore", "BreakerStoreJSON"], swiftSettings: settings),
+        // What `breaker-inspect` needs to run commands: what happens between fork and exec, and in handlers of signals.
+        .target(name: "CBreakerCommand", dependencies: ["CBreakerStore"]),
         .executableTarget(
             name: "breaker-inspect",
-            dependencies: ["BreakerStore", "BreakerStoreJSON", "BreakerTool"],
+            dependencies: ["BreakerStore", "BreakerStoreJSON", "BreakerTool", "CBreakerCommand"],
             swiftSettings: settings
         ),
         // Joins the circuits of several hosts through PostgreSQL.
@@ -164,7 +166,9 @@ if Context.environment["BREAKERSTORE_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "breaker-fuzz",
-            dependencies: ["BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "BreakerTool", "CSQLite"],
+            dependencies: [
+                "BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "BreakerTool", "CBreakerCommand", "CSQLite",
+            ],
             path: "Tests/breaker-fuzz",
             // What lies in `breaker-inspect` there is a link to the tool's sources: no program but a test can be linked
             // with another one.

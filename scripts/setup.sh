@@ -6,7 +6,7 @@
 #   build        nothing more
 #   python       Python 3 with SQLite: programs under scripts/ are written in it
 #   torture      python, and programs that make file systems
-#   tests        torture, and the shells and mandoc
+#   tests        torture, and the shells, mandoc, curl and make
 #   fleet-build  libpq, for the trait PostgreSQL
 #   fleet-demo   libpq, and a PostgreSQL to start
 #   fleet        tests and fleet-demo, and openssl
@@ -100,8 +100,9 @@ missing() {
     if needs python; then has_python || printf ' python3'; fi
     if needs disks; then missing_for_disks; fi
     if needs shells; then
-        # Completions are tried in the shells that they are for; mandoc checks the manual page.
-        for program in bash zsh fish mandoc; do
+        # Completions are tried in the shells that they are for; mandoc checks the manual page. The snippets of an
+        # article call curl and make.
+        for program in bash zsh fish mandoc curl make; do
             has "$program" || printf ' %s' "$program"
         done
     fi

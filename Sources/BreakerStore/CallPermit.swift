@@ -17,8 +17,8 @@ import Synchronization
 ///
 /// Only the first report of a permit counts. A permit that is deallocated without a report is discarded.
 public final class CallPermit: Sendable {
-    private let breaker: CircuitBreaker
-    private let admission: Admission
+    let breaker: CircuitBreaker
+    let admission: Admission
     private let began: ContinuousClock.Instant?
     private let isUsed = Atomic<Bool>(false)
 

@@ -154,7 +154,7 @@ public final class CircuitStore: Sendable {
     ///
     /// The first read after a commit notes in the wal-index how far it reads. This look does so, so that no healthy
     /// call has to.
-    private func readFirst(_ breaker: CircuitBreaker, _ core: StoreCore) {
+    func readFirst(_ breaker: CircuitBreaker, _ core: StoreCore) {
         _ = try? core.readDecision(breaker.readContext)
         core.apply { $0.handlesWereMade() }
     }
@@ -221,7 +221,7 @@ public final class CircuitStore: Sendable {
     }
 
     /// A handle, which takes over a use of the circuit.
-    private func handle(_ circuit: SharedCircuit, _ policy: PolicyBox, _ core: StoreCore) -> CircuitBreaker {
+    func handle(_ circuit: SharedCircuit, _ policy: PolicyBox, _ core: StoreCore) -> CircuitBreaker {
         CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
     }
 

@@ -46,7 +46,7 @@ extension JSONValue {
         ])
     }
 
-    private static func hold(_ hold: CircuitSnapshot.Hold) -> JSONValue {
+    static func hold(_ hold: CircuitSnapshot.Hold) -> JSONValue {
         var members: [String: JSONValue] = [
             "by": .text(hold.by),
             "reason": .text(hold.reason),

@@ -8,3 +8,4 @@
 #include "files.h"
 #include "mappings.h"
 #include "limits.h"
+#include "processes.h"

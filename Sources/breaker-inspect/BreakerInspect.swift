@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerTool
+import CBreakerCommand
 
 #if canImport(Glibc)
 import Glibc
@@ -15,6 +16,15 @@ import Darwin
     private static let memoryOfSQLite: Int64 = 32 << 20
 
     static func main() {
+        Keeper.runIfAsked()
+        #if BREAKERSTORE_HOOKS
+        // For tests: the named step of the process at which it is killed.
+        if let step = unsafe getenv("BREAKER_KILLED_AT").map({ unsafe String(cString: $0) }) {
+            Hook.install { if $0 == step { kill(getpid(), SIGKILL) } }
+        }
+        #endif
+        // Before a handler is set: a command that `run` starts gets the signals as they were.
+        bc_keep_inherited_signals()
         // Ignored, because a write without a reader also fails with an error: the rest of the output is dropped.
         signal(SIGPIPE, SIG_IGN)
         // The same is true of a write beyond the limit on file sizes (ulimit -f).

@@ -13,13 +13,14 @@ enum Tool {
     static let version = Versions.library
     static let verbs: [any Verb.Type] = [
         ListVerb.self, ShowVerb.self, CheckVerb.self, WaitVerb.self, ResetVerb.self, ProbeVerb.self, HoldVerb.self,
-        ReleaseVerb.self, ForgetVerb.self,
+        ReleaseVerb.self, ForgetVerb.self, RunVerb.self,
+        AdmitVerb.self, FinishVerb.self, RecordVerb.self,
         HistoryVerb.self, WorkersVerb.self, DoctorVerb.self, SetAsideVerb.self, MetricsVerb.self, ReportVerb.self,
         CompletionsVerb.self,
         HelpVerb.self,
     ]
     /// Verbs that only scripts use.
-    static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
+    static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self, RenewVerb.self]
 
     static let program = Program(
         name: Self.name,
@@ -37,8 +38,10 @@ enum Tool {
             (.noSuchCircuit, "no such circuit"),
             (.degraded, "check: all closed, but some worker is degraded"),
             (.usage, "wrong command line"),
-            (.busy, "the store is busy"),
-            (.timedOut, "wait: timed out"),
+            (.busy, "not now: the store is busy, or the circuit refuses the call"),
+            (.timedOut, "wait: timed out; run: so did the command"),
+            (.notExecutable, "run: the command cannot be executed"),
+            (.noSuchCommand, "run: there is no such command"),
             (.interrupted, "interrupted"),
         ],
         variables: [
@@ -50,6 +53,7 @@ enum Tool {
             "export BREAKER_STORE=/var/lib/shop/breakers.db",
             "\(Self.name) list --state open,half-open",
             "\(Self.name) reset payments --reason \"provider is back\"",
+            "\(Self.name) run payments --wait 2m -- curl -f https://pay.example/",
         ],
         manual: Self.manual
     )

@@ -45,6 +45,8 @@ import Testing
         (["history"], "history"), (["history", "half", "--limit", "1"], "history"), (["workers"], "workers"),
         (["doctor"], "doctor"), (["help"], "help"), (["help", "reset"], "help"), (["list", "--help"], "help"),
         (["--version"], "versions"),
+        (["run", "b open", "--", "true"], "refused"), (["run", "d held open", "--", "true"], "refused"),
+        (["admit", "a closed"], "admitted"), (["admit", "d held open"], "refused"),
         (["reset", "b open", "--dry-run"], "changes"), (["hold", "open", "b open", "--reason", "x"], "changes"),
         (["release", "--all", "--yes"], "changes"), (["reset", "z*"], "changes"),
         (["probe", "b open", "--dry-run"], "changes"),
@@ -62,7 +64,7 @@ import Testing
                 clock.advance(by: .seconds(1))
                 return .isOver
             }
-            let output = shop.inspect(arguments: line + ["--json"], on: console).output
+            let output = shop.inspect(arguments: ["--json"] + line, on: console).output
             #expect(output.hasSuffix("\n") && output.count { $0 == "\n" } == 1, "\(line)")
             #expect(schema.complaints(about: output, as: definition) == [], "\(line)")
             #expect(schema.complaints(about: output) == [], "\(line)")
@@ -71,6 +73,7 @@ import Testing
         // No verb is left out, but for those whose output is of another kind, and the one that takes the file away.
         let verbs = Set(Self.lines.compactMap { $0.line.first }).union([
             CompletionsVerb.name, MetricsVerb.name, ReportVerb.name, SetAsideVerb.name,
+            FinishVerb.name, RecordVerb.name,
         ])
         #expect(verbs.isSuperset(of: Tool.verbs.map { $0.name }))
     }

@@ -21,8 +21,8 @@ struct ArgumentsTarget: Target {
         var arguments = bytes.dropFirst().split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
-        // A path may lead to any file of this machine.
-        guard !arguments.contains(where: { $0.contains("/") }) else { return }
+        // A path may lead to any file of this machine, and `run` would execute any program.
+        guard !arguments.contains(where: { $0.contains("/") }), !arguments.contains("run") else { return }
         // Without a time-out the tool would wait for ever, as it should; the last value of an option counts.
         if arguments.contains("wait") { arguments = ["--timeout", "10s"] + arguments }
         let files = ["": self.sample.database, "-lock": LockFile.magic]

@@ -9,6 +9,7 @@ import BreakerTool
 final class SilentConsole: Console {
     var outputIsTerminal = false
     let errorIsTerminal = false
+    let hasWrittenAll = true
     var canAsk = false
     var width: Int?
     var height: Int? { self.width.map { $0 / 3 } }

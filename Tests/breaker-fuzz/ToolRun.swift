@@ -41,7 +41,7 @@ struct ToolRun {
         case .usage: try self.require(self.console.output.isEmpty, "a wrong usage has output")
         case .timedOut: try self.require(verb == "wait", "it does not wait")
         case .cutOff: try self.require(false, "it has no link")
-        case .busy, .interrupted: try self.require(false, "nobody is in the way")
+        default: try self.require(false, "nobody is in the way")
         }
         // What `doctor` and `check` find is data.
         if self.code != .done, verb != "doctor", verb != "check" {

@@ -228,8 +228,11 @@ extension Circuit {
         return now < failedAt.adding(time) ? outage : nil
     }
 
+    /// The start of the reason of each event by which a declared outage opens the circuit, or keeps it open for longer.
+    static let outageReasonStart = "the service said that it is down"
+
     func outageReason(_ outage: Outage) -> String {
-        var said = "the service said that it is down"
+        var said = Self.outageReasonStart
         if let named = outage.time.map({ max(0, $0) }) {
             said += " for \(Duration.microseconds(named).readable)"
             let time = self.rules.outageTime(named)

@@ -137,6 +137,18 @@ extension Circuit {
         }
     }
 
+    /// Extends the lease of a probe that still has its slot; returns false if the slot is gone.
+    ///
+    /// A lease that is over stays over, whether or not another probe has taken the slot.
+    mutating func probeRenewed(token: Int64, epoch: Epoch, at now: StoreTime) -> Bool {
+        guard epoch == self.epoch,
+            let index = self.probes.firstIndex(where: { $0.token == token && now < $0.leaseEnds })
+        else { return false }
+        let end = now.adding(self.rules.probes.lease.saturatingMicroseconds)
+        self.probes[index].leaseEnds = max(end, self.probes[index].leaseEnds)
+        return true
+    }
+
     /// The probes that hold a slot: their lease is not over, and their workers are alive.
     func liveProbes(at now: StoreTime, isAlive: (WorkerID) -> Bool) -> [Probe] {
         self.probes.filter { now < $0.leaseEnds && isAlive($0.worker) }

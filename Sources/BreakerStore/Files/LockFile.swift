@@ -206,6 +206,11 @@ final class LockFile: Sendable {
 
     func unlock(worker: WorkerID) { ByteLock.unlock(self.descriptor, at: ByteIndex(of: worker)) }
 
+    /// A further descriptor of the open file, with all its locks: while another process has it, the locks stay.
+    ///
+    /// Nil if this process has no descriptor left. No program that this process runs inherits it by itself.
+    func duplicateDescriptor() -> OpenFile? { OpenFile(duplicating: self.descriptor) }
+
     /// Locks the bytes of a worker that can't use the store's file; false if another open store has one of them.
     func lock(_ degraded: DegradedBytes) -> Bool {
         let (start, count) = degraded.bytes
@@ -235,7 +240,8 @@ final class LockFile: Sendable {
 
     /// The same for a lock file that is only read.
     static func isHeldByAnother(_ descriptor: Int32, worker: WorkerID) -> Bool {
-        // An id outside the range was written by another program. The kernel rejects offsets below zero.
-        Self.workers.contains(worker) && ByteLock.isHeldByAnother(descriptor, ByteIndex(of: worker))
+        if let process = RunningProcess(reporter: worker) { return process.isRunning }
+        // An id outside the range was written by another program.
+        return Self.workers.contains(worker) && ByteLock.isHeldByAnother(descriptor, ByteIndex(of: worker))
     }
 }

@@ -30,6 +30,13 @@ struct OpenFile: ~Copyable {
         self.descriptor = descriptor
     }
 
+    /// Another descriptor of an open file, which no program inherits; nil, with `errno`, on failure.
+    init?(duplicating descriptor: Int32) {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { return nil }
+        self.descriptor = copy
+    }
+
     deinit { close(self.descriptor) }
 
     /// Hands the descriptor to the caller, which must close it.

@@ -1,10 +1,12 @@
 /// An FNV-1a hash (http://www.isthe.com/chongo/tech/comp/fnv/), which programs in any language can easily compute, too.
-struct Fingerprint {
-    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+package struct Fingerprint: Sendable {
+    package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
-    mutating func add(byte: UInt8) { self.value = (self.value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    package init() {}
 
-    mutating func add(bytesOf text: String) { for byte in text.utf8 { self.add(byte: byte) } }
+    package mutating func add(byte: UInt8) { self.value = (self.value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+
+    package mutating func add(bytesOf text: String) { for byte in text.utf8 { self.add(byte: byte) } }
 
     /// Adds the number's bytes, the lowest first.
     mutating func add(_ number: Int64) {

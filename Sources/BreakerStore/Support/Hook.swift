@@ -23,7 +23,7 @@ package enum Hook {
     #endif
 
     @inline(__always)
-    static func reached(_ name: StaticString) {
+    package static func reached(_ name: StaticString) {
         #if BREAKERSTORE_HOOKS
         guard self.isInstalled.load(ordering: .relaxed), let action = self.action.withLock({ $0 }) else { return }
         action.run("\(name)")

@@ -211,3 +211,26 @@ extension Writer.BatchResult {
         return error
     }
 }
+
+extension Writer {
+    /// Deletes rows that no version of this library can have written, records that, and registers circuits again.
+    func repair(_ opened: Opened, _ circuits: [CircuitName: CircuitBreaker.Config]) throws(BreakerStoreError) {
+        do throws(BreakerStoreError) {
+            try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+                let transaction = try self.transaction(opened)
+                var repair = Repair(opened.writer, at: transaction.start)
+                try repair.run()
+                try transaction.raiseEpochFloor(to: repair.epochFloor)
+                for note in repair.notes { try transaction.write(note.transition, of: note.circuit, by: nil) }
+                for name in repair.removed {
+                    if let config = circuits[CircuitName(name)] { try transaction.register(config) }
+                }
+                try transaction.flush()
+                try self.requireIndex(opened)
+            }
+        } catch {
+            throw error.isRowDamage ? .unwritable(error) : error
+        }
+        try self.requireFiles(opened)
+    }
+}

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Owns the connection that writes a store's file, and the lock file with this process's byte.
 ///
 /// Sendable: only the leader touches its fields, and the lead changes hands under the lock of `StoreLife`.
@@ -36,6 +38,8 @@ final class Writer: @unchecked Sendable {
     private var lastOpen: FileIdentity?
     /// Whether a sync of the log has failed: the store is healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
+    /// Whether another process keeps the worker when this one leaves.
+    let keepsWorker = Atomic<Bool>(false)
 
     init(_ file: StoreFile, _ configuration: CircuitStore.Configuration, _ clock: StoreClock, _ random: RandomSource) {
         self.file = file
@@ -79,14 +83,17 @@ final class Writer: @unchecked Sendable {
     }
 
     /// Removes the worker from the file, saves the counts, and closes the file; returns whether the counts were saved.
+    ///
+    /// With `keepsWorker` the row stays, and the byte as long as another process has a descriptor of the lock file.
     func leave(saving unsaved: StoreCounts.Unsaved?) -> Bool {
+        let keepsWorker = self.keepsWorker.load(ordering: .relaxed)
         var isSaved = false
         if let opened = self.opened {
             do throws(BreakerStoreError) {
                 try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                     try opened.writer.requireKnownVersion()
                     try opened.writer.saveCounters(unsaved?.counters ?? [])
-                    try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
+                    if !keepsWorker { try opened.writer.removeWorker(opened.worker.id, at: self.clock.now) }
                     try self.requireIndex(opened)
                 }
                 isSaved = true
@@ -94,7 +101,7 @@ final class Writer: @unchecked Sendable {
                 // Other processes see that this worker's byte is unlocked, and remove the worker.
             }
             Hook.reached("close.unregistered")
-            opened.lock.unlock(worker: opened.worker.id)
+            if !keepsWorker { opened.lock.unlock(worker: opened.worker.id) }
         }
         self.closeSession()
         self.membership = nil
@@ -136,27 +143,6 @@ final class Writer: @unchecked Sendable {
             try register()
         }
         return decision
-    }
-
-    /// Deletes rows that no version of this library can have written, records that, and registers circuits again.
-    func repair(_ opened: Opened, _ circuits: [CircuitName: CircuitBreaker.Config]) throws(BreakerStoreError) {
-        do throws(BreakerStoreError) {
-            try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
-                let transaction = try self.transaction(opened)
-                var repair = Repair(opened.writer, at: transaction.start)
-                try repair.run()
-                try transaction.raiseEpochFloor(to: repair.epochFloor)
-                for note in repair.notes { try transaction.write(note.transition, of: note.circuit, by: nil) }
-                for name in repair.removed {
-                    if let config = circuits[CircuitName(name)] { try transaction.register(config) }
-                }
-                try transaction.flush()
-                try self.requireIndex(opened)
-            }
-        } catch {
-            throw error.isRowDamage ? .unwritable(error) : error
-        }
-        try self.requireFiles(opened)
     }
 
     // MARK: - Syncing

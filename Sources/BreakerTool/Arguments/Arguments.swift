@@ -4,6 +4,8 @@ import BreakerStore
 package struct Arguments: Sendable {
     package private(set) var verb: (any DescribedVerb.Type)?
     package private(set) var operands: [String] = []
+    /// How many of the operands stand before the first `--`; nil without one.
+    package private(set) var operandsBeforeDashes: Int?
     /// The options on the command line, with empty values for options without one; the last value counts.
     private var values: [(option: Option, value: String)] = []
 
@@ -22,6 +24,7 @@ package struct Arguments: Sendable {
                 try self.append(argument, of: program)
             } else if argument == "--" {
                 onlyOperands = true
+                self.operandsBeforeDashes = self.operands.count
             } else {
                 let (name, value) = Self.split(argument)
                 let option = verbOptions.first { $0.spelling == name }

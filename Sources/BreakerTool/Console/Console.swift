@@ -21,6 +21,8 @@ package protocol Console: AnyObject {
     func writeError(_ text: String)
     /// Writes the buffered output.
     func flush()
+    /// Whether all output that was flushed until now could be written.
+    var hasWrittenAll: Bool { get }
     /// The next line of the input, or nil at its end.
     func readLine() -> String?
 

@@ -105,6 +105,8 @@ package final class ProcessConsole: Console {
         }
     }
 
+    package var hasWrittenAll: Bool { self.outputError == nil }
+
     package func enterScreen() {
         self.flush()
         Screen.enter()

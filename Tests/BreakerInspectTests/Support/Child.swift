@@ -92,3 +92,28 @@ struct Child {
         return settings.merging(ChildEnvironment.withoutProfile) { _, new in new }
     }
 }
+
+extension Child {
+    /// A process that goes on while the test does other things, and is killed with this value.
+    ///
+    /// Not Foundation's: its `Process` would wait for all that a process leaves behind.
+    final class Lasting {
+        let pid: Int32
+        private var hasEnded = false
+
+        /// The standard streams are those of the tests.
+        init(_ command: [String], store: String) throws {
+            let variables = ProcessInfo.processInfo.environment.merging(["BREAKER_STORE": store]) { _, own in own }
+            self.pid = try unsafe spawn(command, environment: variables.map { "\($0)=\($1)" }) { _ in }
+        }
+
+        deinit { self.end() }
+
+        func end() {
+            guard !self.hasEnded else { return }
+            self.hasEnded = true
+            kill(self.pid, SIGKILL)
+            waitpid(self.pid, nil, 0)
+        }
+    }
+}

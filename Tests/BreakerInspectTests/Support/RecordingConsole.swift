@@ -14,6 +14,7 @@ final class RecordingConsole: Console {
     var answers: [String] = []
     /// Called before each answer: what happens while somebody thinks.
     var whileAsked: () -> Void = {}
+    let hasWrittenAll = true
     private(set) var output = ""
     private(set) var talk = ""
 

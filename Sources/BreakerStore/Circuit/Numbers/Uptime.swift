@@ -4,8 +4,6 @@
 struct Uptime: Hashable, Comparable, Sendable {
     let microseconds: Int64
 
-    init(microseconds: Int64) { self.microseconds = microseconds }
-
     static func < (left: Uptime, right: Uptime) -> Bool { left.microseconds < right.microseconds }
 
     /// Earlier than any other.
@@ -30,4 +28,8 @@ struct Uptime: Hashable, Comparable, Sendable {
 
 extension Uptime: ExpressibleByIntegerLiteral {
     init(integerLiteral microseconds: Int64) { self.init(microseconds: microseconds) }
+}
+
+extension Uptime: CustomStringConvertible {
+    var description: String { "\(self.microseconds)" }
 }

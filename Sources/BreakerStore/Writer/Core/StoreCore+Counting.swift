@@ -56,7 +56,7 @@ extension StoreCore {
         isCurrent: () -> Bool = { false }
     ) -> Circuit.WindowCounts {
         circuit.counts.count(
-            failure, of: origin, by: self.keys.currentWorker, in: self.makeCellPair(for: circuit.counts),
+            failure, of: origin, by: self.keys.currentReporter, in: self.makeCellPair(for: circuit.counts),
             clock: { self.clock.uptime }, isCurrent: isCurrent)
     }
 

@@ -118,7 +118,10 @@ struct StoredCircuit: Equatable {
     var registered: [WorkerID] = []
 
     /// The failures that count at `now`; a time ahead of `now` counts as `now`.
+    ///
+    /// Under a failure-rate rule none: the rows are there only so that no report of a permit counts twice.
     func failures(at now: StoreTime) -> [Circuit.Failure] {
+        guard self.row.circuit.rules.keepsFailures else { return [] }
         let start = self.row.circuit.startOfCounting(at: now)
         return self.failures.filter { failure in start.map { min(failure.at, now) >= $0 } ?? true }
     }

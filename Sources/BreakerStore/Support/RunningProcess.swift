@@ -1,0 +1,29 @@
+import CBreakerStore
+
+/// A process of this host, told apart from all others by its id and its start: ids are used again.
+package struct RunningProcess: Hashable, Sendable {
+    package let pid: Int32
+    /// In hundredths of a second: since the boot on Linux, since 1970 on other systems.
+    package let start: Int64
+
+    package init(pid: Int32, start: Int64) {
+        self.pid = pid
+        self.start = start
+    }
+
+    /// The process that has this id now; nil if there is none, if it is a zombie, or if the system does not say.
+    package init?(pid: Int32) {
+        var found = bs_running_process()
+        guard unsafe bs_find_process(pid, &found) != 0 else { return nil }
+        self.init(pid: pid, start: found.start)
+    }
+
+    /// The id of the parent; nil if this process has ended.
+    package var parent: Int32? {
+        var found = bs_running_process()
+        guard unsafe bs_find_process(self.pid, &found) != 0, found.start == self.start else { return nil }
+        return found.parent
+    }
+
+    package var isRunning: Bool { RunningProcess(pid: self.pid) == self }
+}

@@ -1,0 +1,3 @@
+#pragma once
+#include "command.h"
+#include "keeper.h"

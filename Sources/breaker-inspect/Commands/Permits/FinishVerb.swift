@@ -1,0 +1,76 @@
+import BreakerStore
+import BreakerTool
+
+/// `finish`: reports the outcome of a call that `admit` let through.
+struct FinishVerb: Verb {
+    static let name = "finish"
+    static let synopsis = "PERMIT OUTCOME"
+    static let operands: [Operand] = [.one(.text), OutcomeText.operand]
+    static let summary = "report the outcome of a call that 'admit' let through"
+    static let details = """
+        OUTCOME is success, failure, ignored, outage or outage=DURATION. 'ignored'
+        counts nowhere, and frees a probe's slot. 'outage' opens the circuit at
+        once: the provider has said that it is down, for that time if there is one.
+        It exits with 0 also where there is nothing to count: the permit was
+        finished before, the circuit has changed since, the permit is of an earlier
+        boot or of another file, or the store can't be used. A message says so, and
+        a hook with 'set -e' goes on. A text that is no permit is a wrong command
+        line.
+        """
+    static let options: [Option] = [OutcomeText.error]
+    static let refusedOptions: [Option] = [.json]
+
+    private let permit: PermitText
+    private let verdict: Verdict
+    private let error: String?
+
+    init(_ arguments: Arguments) throws(Failure) {
+        guard arguments.operands.count == 2 else {
+            throw .usage("'finish' takes a permit and an outcome", verb: Self.name)
+        }
+        do throws(PermitText.Malformed) {
+            self.permit = try PermitText(arguments.operands[0])
+        } catch {
+            throw .usage("this is no permit: \(error.problem)", verb: Self.name)
+        }
+        self.verdict = try OutcomeText.verdict(arguments.operands[1], mayBeIgnored: true, verb: Self.name)
+        self.error = arguments[OutcomeText.error]
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        guard self.permit.ticket.source != .none else { return .done }
+        _ = try context.path()
+        var problem: String?
+        do throws(BreakerStoreError) {
+            problem = try self.report(in: context)
+        } catch {
+            problem = context.failure(error, doing: "use").message
+        }
+        if let problem { context.console.writeError("\(Tool.name): nothing was counted: \(problem)\n") }
+        return .done
+    }
+
+    /// Reports, and then ends the keeper; returns why nothing was counted.
+    private func report(in context: Context) throws(BreakerStoreError) -> String? {
+        // Without a report, too: the holder has said that the call is over.
+        defer { if let keeper = self.permit.keeper { _ = Keeper.end(keeper, token: self.permit.ticket.token) } }
+        let store = try context.openForCommand(.existing)
+        defer { store.close() }
+        Hook.reached("finish.opened")
+        let breaker: CircuitBreaker
+        do throws(BreakerStoreError) {
+            breaker = try store.breaker(named: self.permit.circuit)
+        } catch {
+            guard error.code == .noSuchCircuit else { throw error }
+            return "the store has no circuit \(self.permit.circuit.quoted) any more"
+        }
+        let report = try breaker.finish(
+            self.permit.ticket, self.verdict, error: self.error, reporter: self.permit.holder.reporter)
+        Hook.reached("finish.reported")
+        switch report {
+        case .counted: return nil
+        case .late: return "the permit was finished before, or the circuit has changed since"
+        case .ofAnotherFile: return "the permit is of an earlier boot, or of another store"
+        }
+    }
+}

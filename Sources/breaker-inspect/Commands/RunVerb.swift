@@ -1,0 +1,117 @@
+import BreakerStore
+import BreakerTool
+
+/// `run`: runs a command as one call of a circuit.
+struct RunVerb: Verb {
+    static let name = "run"
+    static let synopsis = "NAME [OPTION…] -- COMMAND [ARG…]"
+    static let operands: [Operand] = [.one(.circuit), .many(.file)]
+    static let summary = "run a command, unless the circuit refuses the call"
+    static let details = """
+        A circuit that is missing is registered, and so is the file; stored rules stay.
+        The command's exit code is passed on: 0 is a success, another one a failure.
+        Refused, run exits with 75 and one line on standard error; --json prints the
+        refusal on standard output. 126 (the command can't be executed), 127 (there is
+        none) and 130 (Ctrl-C) count for no rule, nor do the codes of --ignore. Killed
+        by signal N is a failure, with 128+N; by SIGINT, it counts for no rule.
+        Signals that run gets are passed on to the command's process group, which has
+        the foreground of the terminal. If run is killed, the kernel kills the command
+        (Linux); what the command has started itself may go on.
+        After --timeout the group gets SIGTERM, and 5 s later SIGKILL: a failure, and
+        exit code 124.
+        --wait waits for the end of an open state and for a busy probe, never for a
+        hold. What the time does not suffice for is refused at once.
+        The command may write into the file of --retry-after-file what a service has
+        sent as Retry-After: seconds, or an HTTP date. If the command then fails, the
+        circuit is open for that time.
+        Inside a probe of the circuit, its own descendants run uncounted.
+        While the store can't be used the command runs, and a line says so.
+        """
+    static let timeout = Option("timeout", "DURATION", help: "how long the command may take, such as 90s or 15m")
+    static let wait = Option("wait", "DURATION", help: "how long to wait until the circuit lets the call through")
+    static let ignore = Option("ignore", "CODES", help: "exit codes that count for no rule, such as 1,64-78")
+    static let retryAfterFile = Option(
+        "retry-after-file", "FILE", .file, help: "where the command may write an outage that a service declares")
+    static let refusedCode = Option("refused-code", "CODE", help: "the exit code of a refusal; by default 75")
+    static let options: [Option] = [
+        RuleText.option, Self.timeout, Self.wait, Self.ignore, Self.retryAfterFile, Self.refusedCode,
+    ]
+
+    let circuit: String
+    let command: [String]
+    let rule: RuleText?
+    let timeout: Duration?
+    let budget: Duration?
+    let ignored: ExitCodeSet
+    let retryAfterPath: String?
+    let refusedCode: ExitCode
+
+    init(_ arguments: Arguments) throws(Failure) {
+        var operands = arguments.operands
+        var before = arguments.operandsBeforeDashes
+        // A name that begins with a dash stands behind a first `--`.
+        if before == 0, operands.count > 1, operands[1] == "--" {
+            operands.remove(at: 1)
+            before = 1
+        }
+        guard before == 1, operands.count > 1 else {
+            throw .usage(
+                "'run' takes one circuit's name, then '--' and a command",
+                hint: "such as: \(Tool.name) run payments -- curl -f https://pay.example/health")
+        }
+        self.circuit = operands.removeFirst()
+        self.command = operands
+        guard self.command.first?.isEmpty == false else { throw .usage("the command is empty", verb: Self.name) }
+        self.rule = try RuleText(arguments)
+        var timeout: Duration?
+        if let text = arguments[Self.timeout] { timeout = try DurationArgument.parse(text, for: Self.timeout) }
+        self.timeout = timeout
+        var budget: Duration?
+        if let text = arguments[Self.wait] { budget = try DurationArgument.parse(text, for: Self.wait) }
+        self.budget = budget
+        var ignored = ExitCodeSet()
+        if let text = arguments[Self.ignore] { ignored = try ExitCodeSet(text, of: Self.ignore) }
+        self.ignored = ignored
+        self.retryAfterPath = arguments[Self.retryAfterFile]
+        var code = ExitCode.busy
+        if let text = arguments[Self.refusedCode] {
+            guard let number = Int32(text), (1...255).contains(number) else {
+                throw .usage(
+                    "option '\(Self.refusedCode.spelling)' takes an exit code, not \(text.quoted)",
+                    hint: "write a number from 1 to 255")
+            }
+            code = ExitCode(rawValue: number)
+        }
+        self.refusedCode = code
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let calls = CallPolicy(
+            classify: { ($0 as? FailedCommand)?.verdict ?? .failure },
+            describe: { ($0 as? FailedCommand)?.text ?? "" })
+        switch try CommandCircuit.open(self.circuit, rule: self.rule, calls: calls, in: context) {
+        case .unusable(let reason):
+            context.console.writeError("\(Tool.name): the command runs unguarded: \(reason)\n")
+            return self.end(self.start(in: context), in: context)
+        case .usable(let circuit):
+            let admitting = Admitting(breaker: circuit.breaker, budget: self.budget, context: context)
+            let answer = admitting.ask { () throws(CircuitOpenError) in try circuit.breaker.admit() }
+            switch answer {
+            case .refused(let refusal):
+                circuit.store.close()
+                refusal.write(in: context)
+                return self.refusedCode
+            case .partOfProbe:
+                circuit.store.close()
+                return self.end(self.start(in: context), in: context)
+            case .admitted(let permit): return self.run(by: permit, of: circuit, in: context)
+            }
+        }
+    }
+}
+
+/// The outcome of a command as an error, which the policy of its circuit judges.
+struct FailedCommand: Error {
+    let verdict: Verdict
+    let text: String
+}

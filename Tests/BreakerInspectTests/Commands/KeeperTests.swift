@@ -1,0 +1,242 @@
+import BreakerStore
+import BreakerTestSupport
+import BreakerTool
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The process that keeps a probe's slot between `admit` and `finish`.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct KeeperTests {
+    private let shop: Shop
+    private let breaker: CircuitBreaker
+
+    /// A circuit that is due for its one probe.
+    init() throws { (self.shop, self.breaker) = try Self.dueShop(lease: .seconds(60)) }
+
+    private static func dueShop(lease: Duration) throws -> (Shop, CircuitBreaker) {
+        let shop = try Shop(clock: SystemHostClock())
+        var config = CircuitBreaker.Config(name: "a", trip: .consecutiveFailures(1))
+        config.probes.lease = lease
+        let breaker = try shop.store.breaker(config)
+        breaker.recordFailure(Boom())
+        try shop.store.probe("a")
+        return (shop, breaker)
+    }
+
+    /// A process that has asked for the probe, and does not end by itself.
+    private final class Holder {
+        let permit: PermitText
+
+        private let shell: Child.Lasting
+
+        init(_ shop: Shop) throws {
+            let file = "\(shop.path).\(UUID().uuidString)"
+            let line = "\"$0\" admit a >\"$1\" && mv \"$1\" \"$1.permit\"; exec sleep 3600"
+            self.shell = try Child.Lasting(["sh", "-c", line, Child.tool.path, file], store: shop.path)
+            var text: String?
+            while text == nil {
+                usleep(5_000)
+                text = try? String(contentsOfFile: "\(file).permit", encoding: .utf8)
+            }
+            self.permit = try PermitText(String(text?.dropLast() ?? ""))
+            #expect(self.permit.ticket.source == .probe)
+            #expect(self.permit.holder.pid == self.shell.pid)
+        }
+    }
+
+    private func finish(_ holder: Holder, _ outcome: String, _ shop: Shop? = nil) throws -> Child.Result {
+        try Child.shell("exec \"$0\" finish '\(holder.permit.text)' \(outcome)", store: (shop ?? self.shop).path)
+    }
+
+    /// The code with which a call of another shell ends.
+    private func call(_ shop: Shop? = nil) throws -> Int32 {
+        try Child.shell("exec \"$0\" run a -- true", store: (shop ?? self.shop).path).code
+    }
+
+    private func waitForEnd(of keeper: RunningProcess?) throws {
+        let keeper = try #require(keeper)
+        while keeper.isRunning { usleep(1_000) }
+    }
+
+    @Test func finishEndsTheKeeper() throws {
+        let holder = try Holder(self.shop)
+        #expect(holder.permit.keeper?.isRunning ?? false)
+        #expect(try self.call() == 75)
+        #expect(try self.shop.store.circuit(named: "a")?.probes.map(\.pid) == [holder.permit.holder.pid])
+        let result = try self.finish(holder, "success")
+        #expect(result.code == 0)
+        #expect(result.talk.isEmpty)
+        #expect(self.breaker.state == .closed)
+        try self.waitForEnd(of: holder.permit.keeper)
+        #expect(try self.finish(holder, "failure").talk.contains("nothing was counted"))
+        #expect(self.breaker.state == .closed)
+    }
+
+    /// What the holder itself calls is a part of its probe.
+    @Test func theHoldersOwnCallsAreNotRefused() throws {
+        let line = """
+            p=$("$0" admit a); q=$("$0" admit a); echo "$q" | cut -d. -f1-2; "$0" finish "$q" failure
+            "$0" run a -- echo inner; "$0" finish "$p" success
+            """
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(result.output == "permit1.none\ninner\n", "\(result.talk)")
+        #expect(self.breaker.state == .closed)
+        #expect(self.breaker.totals.failed == 1)
+    }
+
+    @Test(arguments: ["ignored", "failure", "outage=90s"]) func anOutcomeFreesTheSlot(outcome: String) throws {
+        let holder = try Holder(self.shop)
+        #expect(try self.finish(holder, outcome).talk.isEmpty)
+        try self.waitForEnd(of: holder.permit.keeper)
+        #expect(self.breaker.state.isOpen == (outcome != "ignored"))
+        if outcome == "ignored" { #expect(try self.call() == 0) }
+    }
+
+    /// No descriptor of the shell stays open in the keeper, whatever its number: `$(…)` would wait for the keeper.
+    @Test func noSubstitutionWaitsForTheKeeper() throws {
+        let line = """
+            p=$("$0" admit a --holder-pid $$ 5>&1 7>&1); echo "$p" | cut -d. -f2
+            k=$(echo "$p" | cut -d. -f12); ls -l /proc/$k/fd | sed -n 's/.* -> //p' | sed 's/.*-lock$/lock/; s/\\[.*//'
+            cat /proc/$k/comm; cut -d' ' -f6 /proc/$k/stat | grep -qx $k && echo session; readlink /proc/$k/cwd
+            """
+        let result = try Child.shell(line, store: self.shop.path)
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(lines.first == "probe", "\(result.talk)")
+        #expect(lines.dropFirst().filter { $0 == "/dev/null" }.count == 3, "\(result.output)")
+        #expect(lines.filter { $0 == "lock" }.count == 1, "\(result.output)")
+        #expect(lines.suffix(3) == ["breaker-keeper", "session", "/"], "\(result.output)")
+        #expect(lines.count <= 1 + 3 + 1 + 1 + 3, "\(result.output)")
+    }
+
+    @Test func theSlotIsFreeWithTheEndOfTheHolder() throws {
+        let line = """
+            sh -c '"$0" admit a >"$BREAKER_STORE.new"; mv "$BREAKER_STORE.new" "$BREAKER_STORE.permit"; exec sleep 3600' "$0" &
+            until [ -e "$BREAKER_STORE.permit" ]; do sleep 0.02; done
+            "$0" run a -- true; echo $?
+            kill -9 $!; wait $! 2>/dev/null
+            k=$(cut -d. -f12 "$BREAKER_STORE.permit"); while kill -0 $k 2>/dev/null; do sleep 0.01; done
+            "$0" run a -- true; echo $?; "$0" finish "$(cat "$BREAKER_STORE.permit")" failure; echo $?
+            """
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(result.output == "75\n0\n0\n", "\(result.talk)")
+        #expect(result.talk.contains("nothing was counted"))
+        #expect(self.breaker.state == .closed)
+    }
+
+    @Test func theSlotIsFreeWithTheEndOfTheKeeper() throws {
+        let holder = try Holder(self.shop)
+        let keeper = try #require(holder.permit.keeper)
+        kill(keeper.pid, SIGKILL)
+        try self.waitForEnd(of: keeper)
+        #expect(try self.call() == 0)
+        #expect(self.breaker.state == .closed)
+        #expect(try self.finish(holder, "failure").talk.contains("nothing was counted"))
+        #expect(self.breaker.state == .closed)
+    }
+
+    /// Until the permit is written, and the keeper is released, the slot ends with `admit`.
+    @Test(arguments: [
+        "admit.opened", "admit.admitted", "admit.kept", "close.unregistered", "session.closed", "admit.left",
+        "admit.written",
+    ]) func aKilledAdmitKeepsNoSlot(step: String) throws {
+        let line = """
+            sh -c 'BREAKER_KILLED_AT=\(step) "$0" admit a >/dev/null 2>&1; echo $? >"$BREAKER_STORE.code"
+                exec sleep 3600' "$0" >/dev/null 2>&1 &
+            until [ -s "$BREAKER_STORE.code" ]; do sleep 0.01; done; cat "$BREAKER_STORE.code"
+            until "$0" run a -- true 2>/dev/null; do sleep 0.02; done; echo ran; kill $!
+            """
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(result.output == "137\nran\n", "\(result.talk)")
+        #expect(self.breaker.state == .closed)
+    }
+
+    /// A permit that could not be written is nobody's.
+    @Test func aPermitThatNobodyGetsKeepsNoSlot() throws {
+        let line = """
+            sh -c '"$0" admit a >/dev/full 2>&1; echo $? >"$BREAKER_STORE.code"; exec sleep 3600' "$0" >/dev/null 2>&1 &
+            until [ -s "$BREAKER_STORE.code" ]; do sleep 0.01; done; cat "$BREAKER_STORE.code"
+            until "$0" run a -- true 2>/dev/null; do sleep 0.02; done; echo ran; kill $!
+            """
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(result.output == "1\nran\n", "\(result.talk)")
+    }
+
+    /// `finish` may be killed and called again: the outcome counts once, and the slot is free.
+    @Test(arguments: ["finish.opened", "finish.reported", "close.unregistered", "session.closed"])
+    func aKilledFinishCountsOnce(step: String) throws {
+        let holder = try Holder(self.shop)
+        for killed in ["BREAKER_KILLED_AT=\(step) ", ""] {
+            let line = "\(killed)\"$0\" finish '\(holder.permit.text)' success; echo $?"
+            let result = try Child.shell(line, store: self.shop.path)
+            #expect(result.output == (killed.isEmpty ? "0\n" : "137\n"), "\(result.talk)")
+        }
+        try self.waitForEnd(of: holder.permit.keeper)
+        #expect(self.breaker.state == .closed)
+        #expect(try self.shop.store.history(of: "a").count { $0.kind == .closed } == 1)
+        // A failure of a closed circuit, too.
+        _ = try self.shop.store.breaker(.init(name: "a", trip: .failures(5, within: .seconds(600))))
+        let line = """
+            p=$("$0" admit a); BREAKER_KILLED_AT=\(step) "$0" finish "$p" failure; "$0" finish "$p" failure
+            """
+        _ = try Child.shell(line, store: self.shop.path)
+        #expect(self.breaker.failureCount == 1)
+    }
+
+    /// A permit is a text: it may name any process.
+    @Test func noOtherProcessIsEnded() throws {
+        let holder = try Holder(self.shop)
+        let sleeping = try Child.Lasting(["sleep", "3600"], store: self.shop.path)
+        let other = try #require(RunningProcess(pid: sleeping.pid))
+        var permit = holder.permit
+        permit.keeper = other
+        let result = try Child.shell("exec \"$0\" finish '\(permit.text)' ignored", store: self.shop.path)
+        #expect(result.code == 0)
+        #expect(other.isRunning)
+        sleeping.end()
+        // Nor the keeper of another token, or one with that pid that began at another time.
+        let keeper = try #require(holder.permit.keeper)
+        #expect(Keeper.end(keeper, token: holder.permit.ticket.token ^ 1))
+        #expect(Keeper.end(RunningProcess(pid: keeper.pid, start: keeper.start + 1), token: holder.permit.ticket.token))
+        #expect(keeper.isRunning)
+        #expect(Keeper.end(keeper, token: holder.permit.ticket.token))
+        try self.waitForEnd(of: keeper)
+    }
+
+    @Test func theLeaseIsRenewed() throws {
+        let (shop, breaker) = try Self.dueShop(lease: .seconds(8))
+        let holder = try Holder(shop)
+        let first = try #require(try shop.store.circuit(named: "a")?.probes.first?.leaseEnds)
+        while Date() < first {
+            usleep(50_000)
+            #expect(try shop.store.circuit(named: "a")?.probes.count == 1)
+        }
+        let second = try #require(try shop.store.circuit(named: "a")?.probes.first?.leaseEnds)
+        #expect(second > first)
+        #expect(try self.call(shop) == 75)
+        #expect(try self.finish(holder, "success", shop).talk.isEmpty)
+        #expect(breaker.state == .closed)
+    }
+
+    @Test func aKeeperThatIsStoppedLosesTheSlot() throws {
+        let (shop, breaker) = try Self.dueShop(lease: .seconds(2))
+        let holder = try Holder(shop)
+        let keeper = try #require(holder.permit.keeper)
+        kill(keeper.pid, SIGSTOP)
+        while try self.call(shop) != 0 { usleep(50_000) }
+        #expect(breaker.state == .closed)
+        #expect(keeper.isRunning)
+        // It finds out at its next renewal.
+        kill(keeper.pid, SIGCONT)
+        try self.waitForEnd(of: keeper)
+        #expect(try self.finish(holder, "failure", shop).talk.contains("nothing was counted"))
+    }
+}
