@@ -50,6 +50,7 @@ final class DegradedMark: Sendable {
             // A process that has never been able to use the file has no worker id yet.
             let worker = state.worker ?? .random(in: LockFile.workers)
             let bytes = DegradedBytes(worker: worker, reason: reason)
+            // Replaces the lock for another reason: the number of locked bytes shows the reason.
             guard bytes != state.locked, lock.lock(bytes) else { return }
             (state.worker, state.locked) = (worker, bytes)
         }

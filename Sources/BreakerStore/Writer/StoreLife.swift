@@ -96,7 +96,7 @@ struct StoreLife {
     var lead = Lead.nobody
     /// The store's thread has asked for the lead.
     var isLeadWanted = false
-    /// Whether a caller has given up its ticket since the leader's round began: it then gives up a busy file, too.
+    /// Whether a caller has given up its ticket since the leader's round began: the leader then gives up a busy file.
     var hasTimedOutWaiter = false
 
     // The store's thread: StoreLife+Thread.swift.

@@ -2,9 +2,9 @@
 ///
 /// If the transaction fails, the writer takes these steps in turn:
 /// - An error of the file or the system fails all tickets, and the store degrades.
-/// - An unusable row is repaired once, and the same tickets are tried again together.
-/// - Otherwise each ticket gets a transaction of its own, so that one bad change fails alone. If a row is still
-///   unusable then, the store degrades.
+/// - An unusable row is repaired, and the same tickets are tried again together, but only once.
+/// - Otherwise each ticket gets a transaction of its own, so that one bad change fails alone. That transaction may
+///   repair once more. If a row is still unusable then, the store degrades.
 extension Writer {
     /// What became of a batch, for the callers that still wait.
     struct BatchResult {
@@ -92,7 +92,8 @@ extension Writer {
             try opened.writer.run("COMMIT")
             try self.requireFiles(opened)
         } catch {
-            // The totals are not part of a retry: their pause has started again.
+            // Ends the batch of totals, or no other batch could begin. The retry gets no totals: the pause before the
+            // next batch is not over.
             counterTicket?.fail(error)
             throw error
         }

@@ -32,6 +32,7 @@ extension StoreCore {
         if let seats, seats.isMoved { seats.board.lose() }
         // Read first: the answer means that everything counted until now is published.
         let question = seats?.asked
+        // Even if this round can't answer the question yet, it must not end the thread's next sleep again.
         if let question { bell.setSeen(question) }
         let board = self.counting.board
         var shortestWindow: Int64?

@@ -49,6 +49,7 @@ extension StoreCore {
         Hook.reached("check.begins")
         let calls = self.sums(of: circuit, since: epoch, in: cells)
         guard rules.rate(reachedBy: calls) != nil else {
+            // A check that was about to ask again is over.
             self.rateChecks.endIfDue(of: circuit)
             return true
         }
@@ -131,6 +132,7 @@ extension StoreCore {
     func checkRate(of circuit: SharedCircuit) {
         circuit.counts.isCheckWanted.store(false, ordering: .relaxed)
         guard !self.isForked else { return }
+        // A check that was about to ask again is over, unless it asks below.
         defer { self.rateChecks.endIfDue(of: circuit) }
         // This process may have made no call of the circuit for long, and still know an old epoch or an old window.
         self.refresh(circuit)

@@ -73,7 +73,8 @@ extension StoreCore {
                 try self.viewer.use(opening: self.openViewer, body)
             }
         } catch {
-            // Any read that meets a broken file makes the store's thread repair it.
+            // A broken file is quarantined, a row with a refused value is repaired. Other errors concern only this
+            // read: calls and commits find out for themselves whether the file can be used.
             if error.code == .corrupt || error.isOfRefusedValue { self.readFailed(error) }
             throw error
         }

@@ -71,6 +71,7 @@ extension StoreCore {
             self.post(
                 until: self.writer.deadline,
                 then: { circuit.confirmStored(unstored.config) },
+                // Not a new config: if a newer one could not be registered since, that one is kept.
                 orElse: { _ in self.circuits.registrationFailed(unstored, of: circuit, isNew: false) },
                 { (transaction) throws(BreakerStoreError) in
                     try transaction.register(

@@ -19,8 +19,8 @@ extension StoreCore {
         for circuit in self.circuits.all {
             do throws(BreakerStoreError) {
                 let row = try opened.writer.circuitRow(named: circuit.name)
-                // Other processes, without this log, may have written the row since, over an older state than the log
-                // had.
+                // The row may lack what only the lost log had: other processes, without that log, may have written the
+                // row since. So the reading with the later epoch counts.
                 if let last = circuit.lastRead, lost.lacksOnlyLog, last.isLater(than: row) {
                     lost.circuits[circuit.key] = last.known(in: lost, readAt: circuit.lastReadUptime)
                     continue
@@ -135,6 +135,8 @@ extension SharedCircuit.LastRead {
     }
 
     /// What is known of a circuit whose row can no longer be read: its hold is certain, its open state is not.
+    ///
+    /// Without a hold any other worker's knowledge wins (`LostFile.Origin.seenAt`).
     fileprivate func known(in lost: LostFile, readAt uptime: Uptime) -> LostFile.KnownCircuit {
         let seenAt = self.hold == nil ? .min : lost.lastInPlace
         return LostFile.KnownCircuit(

@@ -145,7 +145,7 @@ extension Circuit.State {
 }
 
 extension Circuit {
-    /// 0 in any other state: a circuit of a lost file may have become open beside the machine.
+    /// 0 in any other state, in which the number means nothing and is not read back.
     fileprivate var failuresOfHalfOpen: Int64 {
         switch self.state {
         case .halfOpen: Int64(self.probeFailures)

@@ -30,6 +30,8 @@ struct CircuitReader {
     var row: CircuitRow? { try? self.readRow() }
 
     private func readRow() throws(Unreadable) -> CircuitRow {
+        // A hold overrides the state, so an unknown hold makes the state unknown, too: calls go through uncounted, and
+        // a registration leaves the row as it is.
         let hasUnknownHold = self.hasUnknownHold
         var circuit = Circuit(
             rules: try self.rules(),

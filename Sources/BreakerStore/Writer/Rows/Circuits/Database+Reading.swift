@@ -13,7 +13,8 @@ extension Database {
     func readForDecision(of name: String) throws(BreakerStoreError) -> (row: CircuitRow, hasFailures: Bool)? {
         guard let row = try self.circuitRow(named: name) else { return nil }
         // After another process's commit SQLite reads each page again, so each further table costs a read of the file.
-        // Only rules under which a success forgets failures are worth it.
+        // Only rules under which a success forgets failures are worth it. Where the stored rules can't be used, the
+        // config of this process may have such a rule.
         guard row.circuit.rules.isConsecutive || !row.circuit.rules.isKnown else { return (row, false) }
         let found = try self.first(
             "SELECT 1 FROM failure WHERE circuit = ?1 AND at >= ?2 LIMIT 1", .integer(row.id),

@@ -23,6 +23,9 @@ extension Rules {
     }
 
     /// Rules in place of a text that can't be used, for processes without a config of their own: they never trip.
+    ///
+    /// - Parameter word: what people see as the trip rule: the word of a later release's rule, or else what this
+    ///   release can't use; empty if the text can't be read.
     static func standingIn(for stored: Stored, trip word: String = "") -> Rules {
         var rules = Rules.defaults
         rules.trip = TripRule(kind: .unknown(word))

@@ -64,6 +64,8 @@ struct ClockRow: Equatable {
         else { return try self.rewrite(found, database, clock) }
         clock.offset = row.offset
         let now = clock.now
+        // A commit moves `reserved` to 10 s after its own time. So if `now` is more than 10 s before `reserved`, it is
+        // before that commit.
         guard now.microseconds < row.reserved.subtractingSaturating(Self.reserve) else {
             return Start(now: now, row: row)
         }

@@ -15,6 +15,7 @@ extension Database {
         _ id: WorkerID, at now: StoreTime, by sql: [SQL] = StoreTable.ofWorker
     ) throws(BreakerStoreError) {
         try self.run(
+            // A later version's row may not pass the checks of this version's table.
             "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
             SQLValue(id), .integer(now.microseconds)
         )

@@ -78,6 +78,7 @@ extension Circuit {
         switch report {
         case .failed(let failure): return self.callFailed(failure, at: moment, among: kept, isAlive: isAlive)
         case .failedUnread(var failure):
+            // Before the report gets the circuit's epoch: a circuit believes every outage declared in its own epoch.
             guard self.believesOutage(of: failure) else { return .stale }
             failure.epoch = self.epoch
             return self.callFailed(failure, at: moment, among: kept, isAlive: isAlive)

@@ -78,6 +78,7 @@ extension Transaction {
         switch row.circuit.rules.stored {
         case .ofLaterRelease(_, let why): return try self.recordUnusableRules(of: row, config.name, why)
         case .unreadable(let text, let why):
+            // Members that this release does not know stay in the new text.
             rules.stored = .more(text)
             change = "the stored rules could not be read (\(why)), and were replaced"
         case .asRules, .more:

@@ -56,6 +56,8 @@ extension Transaction {
         let isOpen = (known.readAt == nil || resumes) && isOpenOrWas
         let (hold, state) = (circuit?.hold(at: self.now), isOpen ? circuit : nil)
         let noted = try self.database.noted(of: row.id, uptime: self.uptime)
+        // In the same file, what is known includes the commands from before the known epoch began. In another file any
+        // command counts.
         let here = Restoration.Here(
             epoch: row.circuit.epoch, isNew: row.circuit.windowGeneration == .first,
             isCommanded: try self.database.isCommanded(
@@ -81,7 +83,8 @@ extension Transaction {
                 circuit.restored(hold, from: row.circuit.word, reason: reason, at: moment.now)
             }
         }
-        // With `restoreHold` the state stays that another worker restored, and with it the mark that it was restored.
+        // If this worker does not know whether the circuit is still open, `restoreHold` leaves the open state that
+        // another worker has restored: then the mark that it was restored stays, too.
         let isOpenRestored =
             isOpen && decision == .restore
             || knownBefore.wasOpen && noted?.isOpenRestored == true && decision == .restoreHold

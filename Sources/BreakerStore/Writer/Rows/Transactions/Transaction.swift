@@ -80,7 +80,7 @@ final class Transaction {
         try self.database.run("UPDATE clock SET epoch_floor = ?1 WHERE id = 1", SQLValue(epoch))
     }
 
-    /// A circuit's incarnation: a random number that no other circuit has.
+    /// A circuit's incarnation: a random number that no other circuit has, of the range that `CircuitReader` accepts.
     func newIncarnation() -> Int64 { Int64(self.random.next() >> 2) | 1 }
 
     func claim(_ token: Int64) -> Circuit.Claim {
@@ -212,7 +212,8 @@ final class Transaction {
         }
         // To find the events beyond `eventsKept` SQLite steps over all that are kept. So they are deleted only at every
         // 64th event of a circuit, or every `eventsKept / 8` events if that is less. An event without a circuit's row,
-        // of the store or of a circuit that was just forgotten, is rare: each one deletes.
+        // of the store or of a circuit that was just forgotten, is rare: each one deletes. Only remainders are
+        // added up, because the sum of counts that another program wrote could overflow.
         try self.database.run(
             """
             DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
