@@ -117,7 +117,7 @@ extension CircuitBreaker {
     public func admit() async throws(CircuitOpenError) -> CallPermit {
         if let admission = try self.admitByCachedDecision() { return CallPermit(self, admission) }
         var call = Call(.permit)
-        return try self.permit(by: await self.advance(&call, nil))
+        return CallPermit(self, try self.admission(by: await self.advance(&call, nil)))
     }
 
     /// Lets one call through, for callback code; claims a probe's slot on the calling thread.
@@ -125,15 +125,16 @@ extension CircuitBreaker {
     public func admit() throws(CircuitOpenError) -> CallPermit {
         if let admission = try self.admitByCachedDecision() { return CallPermit(self, admission) }
         var call = Call(.permit)
-        return try self.permit(by: self.advance(&call, nil))
+        return CallPermit(self, try self.admission(by: self.advance(&call, nil)))
     }
 
-    private func permit(by step: Call.UserStep) throws(CircuitOpenError) -> CallPermit {
+    /// The admission of a call that asked for a permit; throws the circuit's refusal.
+    func admission(by step: Call.UserStep) throws(CircuitOpenError) -> Admission {
         switch step {
-        case .done(.admitted(let admission)): return CallPermit(self, admission)
+        case .done(.admitted(let admission)): return admission
         case .done(.error(let error)): throw error as? CircuitOpenError ?? self.makeRefusal(.open, nil)
         // A call that asks for a permit ends in one of the two ways above.
-        case .done(.value), .run, .awaitOperation, .sleep, .replace: return CallPermit(self, Admission(.uncounted))
+        case .done(.value), .run, .awaitOperation, .sleep, .replace: return Admission(.uncounted)
         }
     }
 }

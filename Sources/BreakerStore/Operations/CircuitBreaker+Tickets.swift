@@ -6,12 +6,7 @@ extension CircuitBreaker {
     /// (`CircuitStore.leaveWorker`).
     package func admitTicket() throws(CircuitOpenError) -> CallTicket {
         var call = Call(.permit)
-        switch self.advance(&call, nil) {
-        case .done(.admitted(let admission)): return self.ticket(of: admission)
-        case .done(.error(let error)): throw error as? CircuitOpenError ?? self.makeRefusal(.open, nil)
-        // A call that asks for a permit ends in one of the two ways above.
-        case .done(.value), .run, .awaitOperation, .sleep, .replace: return CallTicket(source: .none)
-        }
+        return self.ticket(of: try self.admission(by: self.advance(&call, nil)))
     }
 
     private func ticket(of admission: Admission) -> CallTicket {

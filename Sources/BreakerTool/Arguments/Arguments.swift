@@ -48,6 +48,12 @@ package struct Arguments: Sendable {
     /// All values of an option that may be given several times.
     package func all(_ option: Option) -> [String] { self.values.filter { $0.option == option }.map(\.value) }
 
+    /// The value of an option that takes a duration; nil if the option is not given.
+    package func duration(_ option: Option) throws(Failure) -> Duration? {
+        guard let text = self[option] else { return nil }
+        return try DurationArgument.parse(text, for: option)
+    }
+
     package var color: ColorChoice {
         get throws(Failure) {
             guard let word = self[.color] else { return .auto }

@@ -63,12 +63,8 @@ struct RunVerb: Verb {
         self.command = operands
         guard self.command.first?.isEmpty == false else { throw .usage("the command is empty", verb: Self.name) }
         self.rule = try RuleText(arguments)
-        var timeout: Duration?
-        if let text = arguments[Self.timeout] { timeout = try DurationArgument.parse(text, for: Self.timeout) }
-        self.timeout = timeout
-        var budget: Duration?
-        if let text = arguments[Self.wait] { budget = try DurationArgument.parse(text, for: Self.wait) }
-        self.budget = budget
+        self.timeout = try arguments.duration(Self.timeout)
+        self.budget = try arguments.duration(Self.wait)
         var ignored = ExitCodeSet()
         if let text = arguments[Self.ignore] { ignored = try ExitCodeSet(text, of: Self.ignore) }
         self.ignored = ignored

@@ -42,9 +42,7 @@ struct HistoryVerb: Verb {
         }
         self.circuit = arguments.operands.first
         self.follows = arguments.has(Self.follow)
-        var since: Duration?
-        if let text = arguments[Self.since] { since = try DurationArgument.parse(text, for: Self.since) }
-        self.since = since
+        self.since = try arguments.duration(Self.since)
         var after: Int64?
         if let text = arguments[Self.after] {
             guard let id = Int64(text), id >= 0 else {

@@ -42,9 +42,7 @@ struct HoldVerb: Verb {
                 verb: Self.name)
         }
         self.state = state
-        var duration: Duration?
-        if let text = arguments[Self.duration] { duration = try DurationArgument.parse(text, for: Self.duration) }
-        self.duration = duration
+        self.duration = try arguments.duration(Self.duration)
         self.change = try Change(arguments, operands: Array(arguments.operands.dropFirst()), verb: Self.self)
     }
 

@@ -33,9 +33,7 @@ struct WaitVerb: Verb {
         }
         self.circuit = name
         self.state = try Arguments.choice(word, of: StateChoice.allCases, for: Self.state)
-        var timeout: Duration?
-        if let text = arguments[Self.timeout] { timeout = try DurationArgument.parse(text, for: Self.timeout) }
-        self.timeout = timeout
+        self.timeout = try arguments.duration(Self.timeout)
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {

@@ -160,7 +160,7 @@ import Darwin
         #expect(throws: CircuitOpenError.self) { try breaker.admitTicket() }
         #expect(try breaker.renewProbe(token: ticket.token ^ 1, epoch: ticket.epoch) == nil)
         #expect(try breaker.renewProbe(token: ticket.token, epoch: ticket.epoch.adding(-1)) == nil)
-        // Whoever was stopped for longer than the lease is late, also if no other probe has come.
+        // A prober that was stopped for longer than the lease is late, also if no other probe has come.
         self.fixture.clock.advance(by: .seconds(11))
         #expect(try breaker.renewProbe(token: ticket.token, epoch: ticket.epoch) == nil)
         #expect(try breaker.finish(ticket, .success) == .late)

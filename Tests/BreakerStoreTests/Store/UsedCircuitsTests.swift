@@ -153,7 +153,7 @@ import Testing
         #expect(self.circuits.drainUnstored().map(\.1.uptime) == [1])
     }
 
-    /// The config that the file tells is in force, unless the file has not been drained a newer one of this process.
+    /// The config in the file is in force, unless this process has a newer one that is not in the file yet.
     @Test func whatTheFileSaysIsInForce() {
         let circuit = self.use("a", 1)
         circuit.confirmStored(Self.config("a", 1))

@@ -49,9 +49,7 @@ struct AdmitVerb: Verb {
         }
         self.circuit = name
         self.rule = try RuleText(arguments)
-        var budget: Duration?
-        if let text = arguments[Self.wait] { budget = try DurationArgument.parse(text, for: Self.wait) }
-        self.budget = budget
+        self.budget = try arguments.duration(Self.wait)
         self.holder = try Holder(arguments, verb: Self.name)
     }
 
@@ -87,7 +85,7 @@ struct AdmitVerb: Verb {
 
     /// Hands the slot of a probe to a keeper.
     ///
-    /// Until the keeper is released, it ends with this process: whoever kills this process keeps no slot.
+    /// Until the keeper is released, it ends with this process: an 'admit' that is killed keeps no slot.
     private func keep(_ ticket: CallTicket, of circuit: CommandCircuit, in context: Context) throws(Failure) -> ExitCode
     {
         let keeper: Keeper
