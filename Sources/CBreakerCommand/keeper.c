@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #ifdef __linux__
+#include <link.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
@@ -190,6 +192,30 @@ static void close_from(int first) {
     for (int descriptor = first; descriptor < limit; descriptor++) close(descriptor);
 }
 
+#ifdef __linux__
+static int drop_constant_pages(struct dl_phdr_info *object, size_t size, void *unused) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    (void)size;
+    (void)unused;
+    for (int index = 0; index < object->dlpi_phnum; index++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[index];
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_W)) continue;
+        uintptr_t start = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+        uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_memsz + page - 1) & ~(page - 1);
+        (void)madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+#endif
+
+// Gives back the memory with the code that ran at the start. What is needed again is read from its file, which nothing
+// can have changed: the parts that a program writes to are left alone.
+static void drop_code(void) {
+#ifdef __linux__
+    (void)dl_iterate_phdr(drop_constant_pages, NULL);
+#endif
+}
+
 static void schedule(keeper_state *state, int64_t delay) { state->due = now() + (delay < 20 ? 20 : delay); }
 
 // Starts the child that renews the lease.
@@ -244,6 +270,7 @@ static int finish_renewal(keeper_state *state) {
     } else {
         schedule(state, state->lease / 8);
     }
+    drop_code();
     return 1;
 }
 
@@ -273,6 +300,7 @@ static int step(keeper_state *state) {
         if (read(state->channel, &word, 1) != 1 || word != released) return 0;
         close(state->channel);
         state->channel = -1;
+        drop_code();
     }
     if (count > 0 && ends[2].revents != 0) read_output(state);
     if (state->child > 0 && state->child_output < 0 && !finish_renewal(state)) return 0;
