@@ -82,7 +82,8 @@ import Darwin
         terminal.type("\u{1A}")
         try terminal.read(until: "READY ")
         terminal.type("fg\r")
-        try terminal.read(until: "fg\r\n")
+        // bash repeats the command's line after it has taken its own settings off the terminal.
+        try terminal.read(until: "exit 7'\r\n")
         terminal.type("word\r")
         try terminal.read(until: "got-word")
         try terminal.read(until: "READY ")
