@@ -241,9 +241,12 @@ final class LinkedCircuits {
 
     /// Pushes the mirror's changes; returns the counts of all hosts.
     private func push(_ registers: Registers, of names: Names, isBeat: Bool) throws(FleetError) -> ByName<Count> {
-        let files = names.compactMap { self.files[$0] }.filter { file in
-            // Failures of an open register do not count, and an observing circuit concerns its own host alone.
+        // As of now: the server takes the ages off its own time.
+        let files = names.compactMap { self.file.circuit($0, at: self.now) }.filter { file in
+            // Failures of an open register do not count, and an observing circuit concerns its own host alone. A file
+            // that the fleet opened still has the failures of before, and has yet to obey the register that has closed.
             !file.isObserving && self.links[file.name]?.register?.state == .closed
+                && (file.state == .closed || file.isOwnTrip)
         }
         let changes = self.mirror.changes(in: files, isBeat: isBeat)
         try registers.push(new: changes.new, gone: changes.gone, of: self.fileNumber)

@@ -155,6 +155,30 @@ import Testing
         }
     }
 
+    /// The file that the fleet opened has those failures until it obeys the register that has closed.
+    @Test func failuresOfAnEarlierTripDoNotCountAgain() async throws {
+        try await Fleet.with(2, config: Self.config) { hosts, database in
+            try await Fleet.trip(hosts)
+            // Before the failures: to the server they are all later than the register's closing.
+            try database.connect().run(
+                """
+                UPDATE fleet.circuit SET generation = generation + 1, state = 'closed', since = since - 10000000,
+                open_until = NULL, open_for = NULL, changed = pg_current_xact_id()
+                """)
+            let closed = try database.number(Self.generation)
+            try await Fleet.wait("each link has read and counted since") {
+                try database.number(
+                    "SELECT count(*) FROM fleet.circuit c, fleet.link l WHERE l.beat > c.generation + 2000000")
+                    == hosts.count
+            }
+            for host in hosts {
+                #expect(!host.isOpen)
+                #expect(try host.events(.tripped).count == 1)
+            }
+            #expect(try database.number(Self.generation) == closed)
+        }
+    }
+
     /// Somebody has edited the row: it is made anew from what the hosts know.
     @Test func aGenerationBeyondAllOthersIsRecreated() async throws {
         let news = Locked<[String]>([])
