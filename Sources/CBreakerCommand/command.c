@@ -58,7 +58,8 @@ static void keep(int number, siginfo_t *info, void *context) {
     int error = errno;
     struct kept_signal kept = {(uint8_t)number, 0};
 #ifdef SI_KERNEL
-    kept.is_of_terminal = info->si_code == SI_KERNEL;
+    // A timer's signal comes from the kernel, too.
+    kept.is_of_terminal = info->si_code == SI_KERNEL && number != SIGALRM;
 #else
     // These systems don't say who sent it.
     (void)info;
@@ -156,6 +157,13 @@ pid_t bc_start(const bc_command *command, int *error) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    // This process may have inherited SIGCHLD as ignored. Then the kernel would reap the command itself.
+    struct sigaction standard = {0};
+    standard.sa_handler = SIG_DFL;
+    (void)sigaction(SIGCHLD, &standard, NULL);
+#ifdef __linux__
+    if (command->adopts_orphans) (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+#endif
     int ends[2];
     pid_t pid = -1;
     int failure = 0;
@@ -191,6 +199,9 @@ pid_t bc_start(const bc_command *command, int *error) {
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
         pid = -1;
     }
+    // Signals that were inherited as blocked would never be reported.
+    sigdelset(&before, SIGCHLD);
+    for (int index = 0; index < passed_count; index++) sigdelset(&before, passed[index]);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = failure;
     return pid;
@@ -200,7 +211,15 @@ pid_t bc_start(const bc_command *command, int *error) {
 
 bc_state bc_poll(pid_t pid, int *number) {
     int status = 0;
-    pid_t found = waitpid(pid, &status, WNOHANG | WUNTRACED);
+    pid_t found;
+    // Orphans that this process has adopted are reaped, too.
+    do found = waitpid(-1, &status, WNOHANG | WUNTRACED);
+    while (found > 0 && found != pid);
+    if (found < 0 && errno == ECHILD) {
+        // Nobody else reaps it. If somebody does, how it ended can't be known.
+        *number = SIGKILL;
+        return bc_killed;
+    }
     if (found != pid) return bc_runs;
     if (WIFEXITED(status)) {
         *number = WEXITSTATUS(status);
@@ -213,12 +232,6 @@ bc_state bc_poll(pid_t pid, int *number) {
     if (!WIFSTOPPED(status)) return bc_runs;
     *number = WSTOPSIG(status);
     return bc_stopped;
-}
-
-void bc_adopt_orphans(void) {
-#ifdef __linux__
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-#endif
 }
 
 int bc_group_runs(pid_t group) {

@@ -19,6 +19,8 @@ typedef struct {
     int has_own_group;
     // The terminal whose foreground that group gets; -1 for none.
     int terminal;
+    // Whether this process adopts the orphans of its descendants (Linux), so that `bc_group_runs` sees them.
+    int adopts_orphans;
 } bc_command;
 
 // Starts a command with the signals as this process inherited them; from then on the signals that `bc_next_signal`
@@ -43,9 +45,6 @@ typedef enum { bc_runs, bc_stopped, bc_exited, bc_killed } bc_state;
 // What has become of the command since the last call. `number` is the exit code, or the signal that stopped or killed
 // the command. Not called again after `bc_exited` or `bc_killed`.
 bc_state bc_poll(pid_t pid, int *number);
-
-// From now on this process adopts the orphans of its descendants, so that `bc_group_runs` sees them (Linux).
-void bc_adopt_orphans(void);
 
 // Whether processes of a command's group still run, after the command itself has ended.
 int bc_group_runs(pid_t group);

@@ -77,11 +77,12 @@ struct CommandProcess {
             unsafe command.words = buffer.baseAddress
             unsafe command.has_own_group = group == .own ? 1 : 0
             unsafe command.terminal = givesForeground ? terminal : -1
+            unsafe command.adopts_orphans = duties.timeout == nil ? 0 : 1
             return unsafe bc_start(&command, &error)
         }
         if pid < 0 { return nil }
         var process = CommandProcess(
-            pid: pid, group: group, terminal: isForeground && group == .own ? terminal : -1,
+            pid: pid, group: group, terminal: group == .own ? terminal : -1,
             hasForeground: givesForeground)
         defer { process.takeForeground() }
         guard pid > 0 else { return Result(end: .notExecuted(isMissing: error == ENOENT)) }
@@ -111,7 +112,6 @@ struct CommandProcess {
                     limit = nil
                 } else {
                     isTimedOut = true
-                    bc_adopt_orphans()
                     self.send(SIGTERM)
                     // A stopped process gets a signal only once it goes on.
                     self.send(SIGCONT)
@@ -169,11 +169,15 @@ struct CommandProcess {
         }
     }
 
-    private mutating func passSignals() {
+    /// Returns whether this process was told to go on after a stop.
+    @discardableResult
+    private mutating func passSignals() -> Bool {
+        var wasContinued = false
         var isOfTerminal: Int32 = 0
         while true {
             let signal = unsafe bc_next_signal(&isOfTerminal)
-            if signal == 0 { return }
+            if signal == 0 { return wasContinued }
+            if signal == SIGCONT { wasContinued = true }
             if signal == SIGCHLD { continue }
             if signal == SIGINT, isOfTerminal != 0 { self.isInterruptedByTerminal = true }
             switch self.group {
@@ -192,10 +196,18 @@ struct CommandProcess {
     // MARK: - The terminal
 
     /// The command was stopped: stops this process's group, too, so that the shell notices; then both go on.
+    ///
+    /// A command that was stopped because it used the terminal from the background gets the foreground, if this group
+    /// has it by now: the shell's `fg` gives it to this group alone.
     private mutating func stopped(by signal: Int32) {
         guard self.terminal >= 0, self.group == .own else { return }
-        self.takeForeground()
-        bc_stop_own_group(signal == SIGSTOP ? SIGSTOP : SIGTSTP)
+        let wantsTerminal = signal == SIGTTIN || signal == SIGTTOU
+        if !wantsTerminal || bc_is_foreground(self.terminal) == 0 {
+            self.takeForeground()
+            bc_stop_own_group(signal == SIGSTOP ? SIGSTOP : SIGTSTP)
+            // The kernel stops no group that no shell watches. It ends a command that then waits for the terminal.
+            if !self.passSignals(), wantsTerminal { self.send(SIGHUP) }
+        }
         // The shell has made this group the foreground, or lets it go on in the background.
         if bc_is_foreground(self.terminal) != 0 {
             bc_give_foreground(self.terminal, self.pid)

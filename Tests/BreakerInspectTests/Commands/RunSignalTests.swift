@@ -91,4 +91,89 @@ import Darwin
         try terminal.read(until: "last-7")
         _ = try terminal.end()
     }
+
+    /// A job of the background that reads from the terminal is stopped, and gets the terminal with `fg`.
+    @Test func aJobOfTheBackgroundComesToTheFront() throws {
+        let shop = try self.shop()
+        try shop.circuit("a")
+        let terminal = try Terminal("TOOL=$0 PS1='READY ' exec bash --norc --noprofile -i", store: shop.path)
+        try terminal.read(until: "READY ")
+        terminal.type("$TOOL run a -- sh -c 'read x; echo got-$x; exit 7' &\r")
+        terminal.type("until jobs | grep -q Stopped; do sleep 0.02; done; echo is-stop''ped\r")
+        try terminal.read(until: "is-stopped")
+        try terminal.read(until: "READY ")
+        terminal.type("fg\r")
+        try terminal.read(until: "exit 7'\r\n")
+        terminal.type("word\r")
+        try terminal.read(until: "got-word")
+        try terminal.read(until: "READY ")
+        terminal.type("echo last-$?; exit\r")
+        try terminal.read(until: "last-7")
+        _ = try terminal.end()
+    }
+
+    /// No shell watches the group of a job whose shell has ended: the kernel stops none of its processes.
+    @Test func aJobThatNoShellWatchesGetsNoTerminal() throws {
+        let shop = try self.shop()
+        try shop.circuit("a")
+        let terminal = try Terminal("TOOL=$0 PS1='READY ' exec bash --norc --noprofile -i", store: shop.path)
+        try terminal.read(until: "READY ")
+        terminal.type("(sh -c '\"$TOOL\" run a -- sh -c \"read x </dev/tty\"; echo $? >\"$BREAKER_STORE.code\"' &) &\r")
+        try terminal.read(until: "READY ")
+        terminal.type("until [ -s \"$BREAKER_STORE.code\" ]; do sleep 0.02; done; cat \"$BREAKER_STORE.code\"\r")
+        try terminal.read(until: "\r\n129\r\n")
+        terminal.type("exit\r")
+        _ = try terminal.end()
+    }
+
+    /// The signals with which daemons start their children, before and behind `run`.
+    @Test(arguments: [
+        "$SIG{CHLD} = \"IGNORE\"", "sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGCHLD))",
+        "my $all = POSIX::SigSet->new; $all->fillset; sigprocmask(SIG_BLOCK, $all)",
+    ])
+    func endsWithTheCommand(signals: String) throws {
+        let shop = try self.shop()
+        let breaker = try shop.store.breaker(.init(name: "a", trip: .failures(1_000, within: .seconds(600))))
+        let line = """
+            for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                perl -MPOSIX -e '\(signals); exec @ARGV' "$0" run a -- sh -c 'exit 3'
+                test $? = 3 || echo wrong
+            done
+            """
+        #expect(try Child.shell(line, store: shop.path).output.isEmpty)
+        #expect(breaker.failureCount == 20)
+    }
+
+    /// Supervisors that wait for signals (sigwait) may start their children with blocked ones.
+    @Test func passesOnWhatWasBlocked() throws {
+        let shop = try self.shop()
+        try shop.circuit("a")
+        let line = """
+            perl -MPOSIX -e 'sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGTERM)); exec @ARGV' "$0" run a -- \
+                perl -MPOSIX -e 'sigprocmask(SIG_SETMASK, POSIX::SigSet->new); open F, ">$ENV{BREAKER_STORE}.runs"; sleep 3600' &
+            until [ -e "$BREAKER_STORE.runs" ]; do sleep 0.02; done; kill -TERM $!; wait $!
+            """
+        #expect(try Child.shell(line, store: shop.path).code == 143)
+    }
+
+    /// A timer's signal comes from the kernel, as those of the terminal do.
+    @Test func passesATimersSignalOn() throws {
+        let shop = try self.shop()
+        try shop.circuit("a")
+        let terminal = try Terminal(
+            "perl -e 'alarm 1; exec @ARGV' \"$0\" run a -- sleep 3600 >/dev/null; echo code-$?", store: shop.path)
+        try terminal.read(until: "code-142")
+        #expect(try terminal.end() == 0)
+    }
+
+    /// Also for a process whose parent has ended before the limit.
+    @Test func aTimeoutEndsOrphansOfTheGroup() throws {
+        let shop = try self.shop()
+        try shop.circuit("a")
+        let line = """
+            "$0" run a --timeout 500ms -- sh -c '(sh -c "trap \"\" TERM; echo \\$\\$ >\"$BREAKER_STORE.pid\"; while :; do sleep 0.1; done" &); sleep 3600'
+            echo $?; test -s "$BREAKER_STORE.pid" && ! kill -0 "$(cat "$BREAKER_STORE.pid")" 2>/dev/null && echo ended
+            """
+        #expect(try Child.shell(line, store: shop.path).output == "124\nended\n")
+    }
 }
