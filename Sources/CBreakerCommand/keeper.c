@@ -399,11 +399,15 @@ void bc_end_keeper(pid_t keeper, int64_t start, const char *verb, const char *to
     int descriptor = open_process(keeper);
     // Checked once the process is open: what is found is true of the process that gets the signal.
     if (runs(keeper, start) && is_keeper(keeper, verb, token)) {
-#if defined(__linux__) && defined(SYS_pidfd_send_signal)
-        if (descriptor >= 0) (void)syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
+#if defined(__linux__) && defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
+        if (descriptor >= 0) {
+            (void)syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
+        } else {
+            (void)kill(keeper, SIGKILL);
+        }
+#else
+        (void)kill(keeper, SIGKILL);
 #endif
-        // A kernel without descriptors of processes, or another system.
-        if (descriptor < 0) (void)kill(keeper, SIGKILL);
     }
     if (descriptor >= 0) close(descriptor);
 }

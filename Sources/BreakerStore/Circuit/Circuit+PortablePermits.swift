@@ -1,4 +1,4 @@
-/// Calls through a closed circuit that another process reports than the one that asked.
+/// Calls through a closed circuit that one process asked for, and another one reports.
 extension Circuit {
     /// Applies a failed or slow call, unless a row shows that it counts already.
     ///

@@ -22,8 +22,8 @@ typedef struct {
 } bc_command;
 
 // Starts a command with the signals as this process inherited them; from then on the signals that this process gets are
-// queued for `bc_read_signal`. Where the kernel can do it (Linux), the command is killed when this process ends. So this
-// must be called on the main thread: the kernel watches the thread.
+// queued for `bc_read_signal`. Where the kernel can do it (Linux), the command is killed when this process ends.
+// So this must be called on the main thread: the kernel watches the thread.
 //
 // Returns the command's id, or -1 with errno if no process can be made. If the program can't be executed, returns 0 and
 // sets `error` to the reason.

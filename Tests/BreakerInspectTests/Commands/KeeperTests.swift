@@ -43,7 +43,9 @@ import Darwin
             let script = "\"$0\" admit a >\"$1\" && mv \"$1\" \"$1.permit\"; exec sleep 3600"
             self.shell = try Child.Lasting(["sh", "-c", script, Child.tool.path, file], store: shop.path)
             var line: String?
+            let limit = ContinuousClock.now + .hangLimit
             while line == nil {
+                try #require(ContinuousClock.now < limit, "'admit' prints no permit")
                 usleep(5_000)
                 line = try? String(contentsOfFile: "\(file).permit", encoding: .utf8)
             }
@@ -244,8 +246,13 @@ import Darwin
         let holder = try Holder(shop)
         let keeper = try #require(holder.text.keeper)
         kill(keeper.pid, SIGSTOP)
-        while try self.call(shop) != 0 { usleep(50_000) }
+        let limit = ContinuousClock.now + .hangLimit
+        while try self.call(shop) != 0 {
+            try #require(ContinuousClock.now < limit)
+            usleep(50_000)
+        }
         #expect(breaker.state == .closed)
+        #expect(try shop.store.history(of: "a").contains { $0.kind == .probeExpired })
         #expect(keeper.isRunning)
         // It finds out at its next renewal.
         kill(keeper.pid, SIGCONT)
