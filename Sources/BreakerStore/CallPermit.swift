@@ -69,6 +69,13 @@ public final class CallPermit: Sendable {
         if self.use() { self.reportLater(self.breaker.reportedOutcome(error)) }
     }
 
+    /// Reports an outcome that needs no policy to judge it; commits on the calling thread.
+    ///
+    /// - Parameter error: the text to store for a failure.
+    package func report(_ verdict: Verdict, error: String) {
+        if self.use() { self.report(Outcome(verdict: verdict, text: StoredText.cut(error))) }
+    }
+
     /// Gives the permit back without a verdict: frees a probe's slot; no rule counts the call.
     ///
     /// Returns at once; the store's thread commits.

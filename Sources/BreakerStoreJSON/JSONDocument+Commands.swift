@@ -32,7 +32,7 @@ extension JSONDocument {
     ///   - permit: the text with which the call's outcome is reported.
     ///   - circuit: the circuit's name.
     ///   - isProbe: whether the call is a probe.
-    ///   - isCounted: whether the outcome counts: false while the store can't be used.
+    ///   - isCounted: whether the outcome counts: false while the store can't be used, and for a call within a probe.
     ///   - holder: the process with whose end the permit ends.
     package static func admitted(
         permit: String, circuit: String, isProbe: Bool, isCounted: Bool, holder: (pid: Int32, name: String)

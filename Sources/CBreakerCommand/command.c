@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "command.h"
+#include "pipes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ static const int signal_count = NSIG;
 static const int signal_count = 65;
 #endif
 
-// The signals that are kept for `bc_next_signal`; all but SIGCHLD are passed on to the command.
+// The signals that are passed on to the command. SIGCHLD is queued, too, but not passed on.
 static const int passed[] = {
     SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
 };
@@ -36,7 +37,7 @@ static int has_inherited;
 // The pipe into which the handler writes each signal (the self-pipe trick).
 static int signals[2] = {-1, -1};
 
-void bc_keep_inherited_signals(void) {
+void bc_record_inherited_signals(void) {
     sigemptyset(&inherited_ignored);
     for (int number = 1; number < signal_count; number++) {
         struct sigaction action;
@@ -48,29 +49,29 @@ void bc_keep_inherited_signals(void) {
 
 // MARK: - Signals
 
-struct kept_signal {
+struct queued_signal {
     uint8_t number;
     uint8_t is_of_terminal;
 };
 
-static void keep(int number, siginfo_t *info, void *context) {
+static void queue_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     int error = errno;
-    struct kept_signal kept = {(uint8_t)number, 0};
+    struct queued_signal queued = {(uint8_t)number, 0};
 #ifdef SI_KERNEL
     // A timer's signal comes from the kernel, too.
-    kept.is_of_terminal = info->si_code == SI_KERNEL && number != SIGALRM;
+    queued.is_of_terminal = info->si_code == SI_KERNEL && number != SIGALRM;
 #else
     // These systems don't say who sent it.
     (void)info;
 #endif
     // A pipe that is full holds thousands of signals already.
-    ssize_t written = write(signals[1], &kept, sizeof kept);
+    ssize_t written = write(signals[1], &queued, sizeof queued);
     (void)written;
     errno = error;
 }
 
-static int make_pipe(int ends[2]) {
+int bc_make_pipe(int ends[2]) {
 #ifdef __linux__
     return pipe2(ends, O_CLOEXEC);
 #else
@@ -81,13 +82,13 @@ static int make_pipe(int ends[2]) {
 #endif
 }
 
-// Keeps signals from now on. In a shared group the terminal stops this process and the command alike, so what stops a
+// Queues signals from now on. In a shared group the terminal stops this process and the command alike, so what stops a
 // process does so by default.
-static int keep_signals(int has_own_group) {
-    if (make_pipe(signals) != 0) return -1;
+static int install_handlers(int has_own_group) {
+    if (bc_make_pipe(signals) != 0) return -1;
     for (int end = 0; end < 2; end++) fcntl(signals[end], F_SETFL, O_NONBLOCK);
     struct sigaction action = {0};
-    action.sa_sigaction = keep;
+    action.sa_sigaction = queue_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigfillset(&action.sa_mask);
     sigaction(SIGCHLD, &action, NULL);
@@ -114,18 +115,18 @@ void bc_wait_for_signal(int milliseconds) {
     (void)poll(&input, 1, milliseconds);
 }
 
-int bc_next_signal(int *is_of_terminal) {
-    struct kept_signal kept;
-    if (read(signals[0], &kept, sizeof kept) != (ssize_t)sizeof kept) return 0;
-    *is_of_terminal = kept.is_of_terminal;
-    return kept.number;
+int bc_read_signal(int *is_of_terminal) {
+    struct queued_signal queued;
+    if (read(signals[0], &queued, sizeof queued) != (ssize_t)sizeof queued) return 0;
+    *is_of_terminal = queued.is_of_terminal;
+    return queued.number;
 }
 
 // MARK: - Starting a command
 
 // Runs in the child, which may share this process's memory until it executes the program (vfork): it changes nothing
 // but its own kernel state.
-static void execute(const bc_command *command, pid_t parent, int report) {
+static void execute(const bc_command *command, pid_t parent, int error_pipe) {
     if (command->has_own_group) setpgid(0, 0);
     // All signals are blocked here, so SIGTTOU does not stop this process.
     if (command->terminal >= 0) tcsetpgrp(command->terminal, getpid());
@@ -147,7 +148,7 @@ static void execute(const bc_command *command, pid_t parent, int report) {
     (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
     execvp(command->words[0], command->words);
     int error = errno;
-    ssize_t written = write(report, &error, sizeof error);
+    ssize_t written = write(error_pipe, &error, sizeof error);
     (void)written;
     _exit(127);
 }
@@ -167,7 +168,7 @@ pid_t bc_start(const bc_command *command, int *error) {
     int ends[2];
     pid_t pid = -1;
     int failure = 0;
-    if (make_pipe(ends) == 0) {
+    if (bc_make_pipe(ends) == 0) {
         pid_t parent = getpid();
 #ifdef __linux__
         // No fork: its handlers and its copy of the page tables take longer than all else here.
@@ -192,8 +193,8 @@ pid_t bc_start(const bc_command *command, int *error) {
     } else {
         failure = errno;
     }
-    // SIGCHLD is pending, if the command has ended already: blocked signals are kept until here.
-    if (pid > 0 && keep_signals(command->has_own_group) != 0) {
+    // SIGCHLD is pending, if the command has ended already: blocked signals are pending until here.
+    if (pid > 0 && install_handlers(command->has_own_group) != 0) {
         failure = errno;
         kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
@@ -209,7 +210,7 @@ pid_t bc_start(const bc_command *command, int *error) {
 
 // MARK: - Waiting
 
-bc_state bc_poll(pid_t pid, int *number) {
+bc_state bc_check_command(pid_t pid, int *number) {
     int status = 0;
     pid_t found;
     // Orphans that this process has adopted are reaped, too.
@@ -234,7 +235,7 @@ bc_state bc_poll(pid_t pid, int *number) {
     return bc_stopped;
 }
 
-int bc_group_runs(pid_t group) {
+int bc_reap_group(pid_t group) {
 #ifdef __linux__
     // Orphans of the group are this process's children. One that has ended is reaped here.
     pid_t found;

@@ -1,8 +1,9 @@
-// Keeps a probe's slot for a process that has ended its own part: see keeper.h.
+// The keeper: keeps a probe's slot between 'admit' and 'finish'; see keeper.h.
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
 #include "include/keeper.h"
+#include "pipes.h"
 
 #include "processes.h"
 
@@ -34,8 +35,12 @@ extern char **environ;
 
 // The keeper's descriptors beside the three standard ones.
 enum { lock_descriptor = 3, channel_descriptor = 4, first_unused = 5 };
-// How often a process is looked at where the system can't report its end.
-enum { look_milliseconds = 5 };
+// To numbers from this one on, the process that starts a keeper moves its descriptors: above all that the keeper gets.
+enum { first_moved = 16 };
+// How often, in milliseconds, it is checked whether a process has ended, where the system can't report its end.
+enum { poll_interval = 5 };
+// The shortest time between two renewals, and the longest wait, after which all is checked again; in milliseconds.
+enum { min_delay = 20, max_wait = 3600000 };
 enum { ready = 'r', released = 'g' };
 
 static const char *own_program(void) {
@@ -44,7 +49,7 @@ static const char *own_program(void) {
     uint32_t size = sizeof(path);
     return _NSGetExecutablePath(path, &size) == 0 ? path : NULL;
 #else
-    // This file, also if another one has its name by now.
+    // The running program, even if another file has its path by now.
     return "/proc/self/exe";
 #endif
 }
@@ -78,8 +83,8 @@ static int runs(pid_t pid, int64_t start) {
 // MARK: - For the process that starts a keeper
 
 // Moves a descriptor above all that the keeper gets; no program inherits the new one.
-static int moved_up(int descriptor) {
-    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 16);
+static int move_up(int descriptor) {
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, first_moved);
     int error = errno;
     close(descriptor);
     errno = error;
@@ -118,13 +123,13 @@ pid_t bc_start_keeper(char *const words[], int lock, int *channel) {
     pid_t keeper = -1;
     char answer = 0;
     *channel = -1;
-    int own_lock = fcntl(lock, F_DUPFD_CLOEXEC, 16);
+    int own_lock = fcntl(lock, F_DUPFD_CLOEXEC, first_moved);
     if (own_lock < 0) return -1;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
         close(own_lock);
         return -1;
     }
-    int own = moved_up(ends[0]), others = moved_up(ends[1]);
+    int own = move_up(ends[0]), others = move_up(ends[1]);
     int error = own < 0 || others < 0 ? errno : spawn_keeper(&keeper, words, own_lock, others);
     close(own_lock);
     if (others >= 0) close(others);
@@ -208,15 +213,23 @@ static int drop_constant_pages(struct dl_phdr_info *object, size_t size, void *u
 }
 #endif
 
-// Gives back the memory with the code that ran at the start. What is needed again is read from its file, which nothing
-// can have changed: the parts that a program writes to are left alone.
+// Releases the memory of code and constants (madvise); the kernel reads them again from the file. Writable segments are
+// left alone.
 static void drop_code(void) {
 #ifdef __linux__
     (void)dl_iterate_phdr(drop_constant_pages, NULL);
 #endif
 }
 
-static void schedule(keeper_state *state, int64_t delay) { state->due = now() + (delay < 20 ? 20 : delay); }
+static void schedule(keeper_state *state, int64_t delay) {
+    state->due = now() + (delay < min_delay ? min_delay : delay);
+}
+
+// A lease is renewed at its half: the second half is left for renewals that fail, or come late.
+static void schedule_renewal(keeper_state *state) { schedule(state, state->lease / 2); }
+
+// A renewal that failed is tried again after an eighth of the lease: several times before the lease is over.
+static void schedule_retry(keeper_state *state) { schedule(state, state->lease / 8); }
 
 // Starts the child that renews the lease.
 static void start_renewal(keeper_state *state) {
@@ -227,10 +240,8 @@ static void start_renewal(keeper_state *state) {
         state->words[0], verb, store, state->words[bc_keeper_store], end, state->words[bc_keeper_circuit],
         state->words[bc_keeper_token], state->words[bc_keeper_epoch], NULL,
     };
-    schedule(state, state->lease / 8);
-    if (pipe(ends) != 0) return;
-    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    schedule_retry(state);
+    if (bc_make_pipe(ends) != 0) return;
     if (posix_spawn_file_actions_init(&actions) == 0) {
         if (posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) != 0
             || posix_spawn(&state->child, own_program(), &actions, NULL, words, environ) != 0) state->child = 0;
@@ -243,6 +254,7 @@ static void start_renewal(keeper_state *state) {
     }
     state->child_output = ends[0];
     state->text_count = 0;
+    // Until then it may take; it is ended if it takes longer.
     schedule(state, state->lease / 2);
 }
 
@@ -256,7 +268,7 @@ static void read_output(keeper_state *state) {
     state->child_output = -1;
 }
 
-// Looks whether the child has ended, and schedules the next one; returns 0 if the slot is gone.
+// Reaps the child if it has ended, and schedules the next one; returns 0 if the slot is gone.
 static int finish_renewal(keeper_state *state) {
     int status = 0;
     if (waitpid(state->child, &status, WNOHANG) <= 0) return 1;
@@ -266,9 +278,9 @@ static int finish_renewal(keeper_state *state) {
         state->text[state->text_count] = 0;
         int64_t lease = strtoll(state->text, NULL, 10);
         if (lease > 0) state->lease = lease;
-        schedule(state, state->lease / 2);
+        schedule_renewal(state);
     } else {
-        schedule(state, state->lease / 8);
+        schedule_retry(state);
     }
     drop_code();
     return 1;
@@ -287,9 +299,9 @@ static int step(keeper_state *state) {
     };
     int64_t left = state->due - now();
     if (left < 0) left = 0;
-    if (left > 3600000) left = 3600000;
+    if (left > max_wait) left = max_wait;
     int is_child_ending = state->child > 0 && state->child_output < 0;
-    if ((state->holder_descriptor < 0 || is_child_ending) && left > look_milliseconds) left = look_milliseconds;
+    if ((state->holder_descriptor < 0 || is_child_ending) && left > poll_interval) left = poll_interval;
     int count = poll(ends, 3, (int)left);
     if (count < 0 && errno != EINTR) return 0;
     if (count > 0 && ends[0].revents != 0) return 0;
@@ -308,7 +320,7 @@ static int step(keeper_state *state) {
     if (state->child > 0) {
         // It hangs. The next one is started once it has ended.
         end_child(state);
-        schedule(state, state->lease / 8);
+        schedule_retry(state);
     } else {
         start_renewal(state);
     }
@@ -317,9 +329,9 @@ static int step(keeper_state *state) {
 
 static int64_t number(const char *text) { return strtoll(text, NULL, 10); }
 
-int bc_keep(int count, char *const words[]) {
+int bc_run_keeper(int count, char *const words[]) {
     char word = ready;
-    if (count != bc_keeper_words) return 64;
+    if (count != bc_keeper_word_count) return 64;
     keeper_state state = {
         .words = words, .holder = (pid_t)number(words[bc_keeper_holder]),
         .holder_start = number(words[bc_keeper_holder_start]), .lease = number(words[bc_keeper_lease]),
@@ -338,7 +350,7 @@ int bc_keep(int count, char *const words[]) {
     if (state.holder_descriptor >= 0) (void)fcntl(state.holder_descriptor, F_SETFD, FD_CLOEXEC);
     // Checked once the process is open: from now on its pid can't become another's unseen.
     if (!runs(state.holder, state.holder_start)) return 0;
-    schedule(&state, state.lease / 2);
+    schedule_renewal(&state);
     if (write(channel_descriptor, &word, 1) != 1) return 1;
     while (step(&state)) {}
     end_child(&state);
@@ -382,22 +394,20 @@ static int is_keeper(pid_t pid, const char *verb, const char *token) {
     return 0;
 }
 
-int bc_end_keeper(pid_t keeper, int64_t start, const char *verb, const char *token) {
-    if (keeper <= 1) return 1;
+void bc_end_keeper(pid_t keeper, int64_t start, const char *verb, const char *token) {
+    if (keeper <= 1) return;
     int descriptor = open_process(keeper);
     // Checked once the process is open: what is found is true of the process that gets the signal.
-    int is_ours = runs(keeper, start) && is_keeper(keeper, verb, token);
-    int is_ended = !is_ours;
-    if (is_ours) {
-        int result;
-#if defined(__linux__) && defined(SYS_pidfd_send_signal)
-        result = descriptor >= 0 ? (int)syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0)
-                                 : kill(keeper, SIGKILL);
+    if (runs(keeper, start) && is_keeper(keeper, verb, token)) {
+#if defined(__linux__) && defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
+        if (descriptor >= 0) {
+            (void)syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
+        } else {
+            (void)kill(keeper, SIGKILL);
+        }
 #else
-        result = kill(keeper, SIGKILL);
+        (void)kill(keeper, SIGKILL);
 #endif
-        is_ended = result == 0 || errno == ESRCH;
     }
     if (descriptor >= 0) close(descriptor);
-    return is_ended;
 }

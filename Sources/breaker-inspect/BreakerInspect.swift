@@ -24,7 +24,7 @@ import Darwin
         }
         #endif
         // Before a handler is set: a command that `run` starts gets the signals as they were.
-        bc_keep_inherited_signals()
+        bc_record_inherited_signals()
         // Ignored, because a write without a reader also fails with an error: the rest of the output is dropped.
         signal(SIGPIPE, SIG_IGN)
         // The same is true of a write beyond the limit on file sizes (ulimit -f).

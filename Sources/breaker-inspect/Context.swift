@@ -133,11 +133,6 @@ struct Context {
         return configuration
     }
 
-    /// Opens the store for a call, or for the report of one; the path must be given.
-    func openForCommand(_ access: Access) throws(BreakerStoreError) -> CircuitStore {
-        try CircuitStore(path: self.givenPath ?? "", configuration: self.configuration(access))
-    }
-
     private func open(_ access: Access) throws(Failure) -> CircuitStore {
         let path = try self.path()
         do throws(BreakerStoreError) {

@@ -65,7 +65,8 @@ extension CircuitBreaker {
         // a probe's and close the circuit, and such a success must not count in the new window.
         // In a degraded store the in-memory fallback decides about an outcome without an admission, so nothing is read.
         // A call that the file let through must know there, too, whether the circuit is still in its epoch.
-        let decision = self.validDecision ?? (admission.isOfFile || !self.core.isDegraded ? self.readDecision() : nil)
+        let decision =
+            self.validDecision ?? (admission.isClosedInFile || !self.core.isDegraded ? self.readDecision() : nil)
         // Facts about the circuit alone: the call itself knows whether it was slow.
         var refreshed = Call.Refreshed(decision: decision, mayUseFile: self.mayUseFile, facts: self.facts(.success))
         if let decision, decision.kind == .open || decision.kind == .observe {

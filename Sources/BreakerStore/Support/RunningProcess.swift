@@ -25,5 +25,17 @@ package struct RunningProcess: Hashable, Sendable {
         return found.parent
     }
 
+    /// The processes that have started this one, the parent first, as far as they can be seen.
+    package var ancestors: [RunningProcess] {
+        var found: [RunningProcess] = []
+        // Bounded, because parents that end while this is read could lead in a circle.
+        while found.count < 10_000, let pid = (found.last ?? self).parent, pid > 0,
+            let process = RunningProcess(pid: pid)
+        {
+            found.append(process)
+        }
+        return found
+    }
+
     package var isRunning: Bool { RunningProcess(pid: self.pid) == self }
 }

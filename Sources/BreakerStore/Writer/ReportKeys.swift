@@ -17,7 +17,8 @@ final class ReportKeys: Sendable {
     ///
     /// - Parameter sequence: a random number, because other processes report under the same number.
     func setReporter(_ reporter: WorkerID, after sequence: Int64) {
-        self.sequence.store(sequence, ordering: .relaxed)
+        // Half of it, so that no later number overflows.
+        self.sequence.store(sequence / 2, ordering: .relaxed)
         self.reporter.store(reporter.rawValue, ordering: .relaxed)
     }
 

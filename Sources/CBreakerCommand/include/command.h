@@ -6,9 +6,9 @@
 
 // MARK: - Signals as they were inherited
 
-// Keeps which signals this process inherited as ignored, and which were blocked, for the commands that it starts.
+// Records which signals this process inherited as ignored, and which were blocked, for the commands that it starts.
 // Called once, before the program sets a handler.
-void bc_keep_inherited_signals(void);
+void bc_record_inherited_signals(void);
 
 // MARK: - Starting a command
 
@@ -19,13 +19,13 @@ typedef struct {
     int has_own_group;
     // The terminal whose foreground that group gets; -1 for none.
     int terminal;
-    // Whether this process adopts the orphans of its descendants (Linux), so that `bc_group_runs` sees them.
+    // Whether this process adopts the orphans of its descendants (Linux), so that `bc_reap_group` sees them.
     int adopts_orphans;
 } bc_command;
 
-// Starts a command with the signals as this process inherited them; from then on the signals that `bc_next_signal`
-// names are kept for it. Where the kernel can do it (Linux), the command is killed when this process ends, so this must
-// be called on the main thread: the kernel watches the thread.
+// Starts a command with the signals as this process inherited them; from then on the signals that this process gets are
+// queued for `bc_read_signal`. Where the kernel can do it (Linux), the command is killed when this process ends.
+// So this must be called on the main thread: the kernel watches the thread.
 //
 // Returns the command's id, or -1 with errno if no process can be made. If the program can't be executed, returns 0 and
 // sets `error` to the reason.
@@ -33,21 +33,23 @@ pid_t bc_start(const bc_command *command, int *error);
 
 // MARK: - Waiting
 
-// Waits for a signal, at most so many milliseconds; without end if negative.
+// Waits for a signal, for at most this time; forever if negative.
 void bc_wait_for_signal(int milliseconds);
 
-// The next signal that this process got since the command was started; 0 if there is none. SIGCHLD is one of them.
+// Takes the next signal from the queue of those that this process got since the command was started; 0 if it is empty.
+// SIGCHLD is one of them.
 // `is_of_terminal`: whether the terminal sent it, so that the whole foreground group has it.
-int bc_next_signal(int *is_of_terminal);
+int bc_read_signal(int *is_of_terminal);
 
 typedef enum { bc_runs, bc_stopped, bc_exited, bc_killed } bc_state;
 
-// What has become of the command since the last call. `number` is the exit code, or the signal that stopped or killed
-// the command. Not called again after `bc_exited` or `bc_killed`.
-bc_state bc_poll(pid_t pid, int *number);
+// Reads what has become of the command since the last call, and reaps it if it has ended. `number` is the exit code, or
+// the signal that stopped or killed the command. Not called again after `bc_exited` or `bc_killed`.
+bc_state bc_check_command(pid_t pid, int *number);
 
-// Whether processes of a command's group still run, after the command itself has ended.
-int bc_group_runs(pid_t group);
+// Reaps the processes of a command's group that have ended, after the command itself has; returns whether others run.
+// On Linux only children and adopted orphans are seen.
+int bc_reap_group(pid_t group);
 
 // MARK: - The terminal
 

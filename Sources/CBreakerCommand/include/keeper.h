@@ -14,13 +14,13 @@ enum {
     bc_keeper_holder_start,  // as in `bs_running_process`
     bc_keeper_lease,         // in milliseconds
     bc_keeper_store,         // the store's file, an absolute path
-    bc_keeper_words,
+    bc_keeper_word_count,
 };
 
 // A keeper's own words with which it runs the child that renews the lease:
 // PROGRAM VERB --store STORE -- CIRCUIT TOKEN EPOCH. The child prints the lease in milliseconds, and ends with 0; it
 // ends with `bc_slot_is_gone` if the probe has no slot any more, with any other code if it is to be run again soon.
-#define BC_RENEWING_VERB "renew-permit"
+#define BC_RENEWING_VERB "renew-slot"
 enum { bc_slot_is_gone = 4 };
 
 // Starts a keeper in a session of its own, with nothing but the lock file's descriptor; returns its pid once it watches
@@ -36,8 +36,8 @@ void bc_release_keeper(int channel);
 void bc_abandon_keeper(pid_t keeper, int channel);
 
 // The keeper's program. Returns the exit code.
-int bc_keep(int count, char *const words[]);
+int bc_run_keeper(int count, char *const words[]);
 
-// Ends a keeper, unless the process with this pid started at another time, or is no keeper of this token.
-// Returns 1 if there is no such keeper any more, 0 if it may not be ended by this user.
-int bc_end_keeper(pid_t keeper, int64_t start, const char *verb, const char *token);
+// Ends a keeper, unless the process with this pid started at another time, is no keeper of this token, or may not be
+// ended by this user.
+void bc_end_keeper(pid_t keeper, int64_t start, const char *verb, const char *token);

@@ -20,13 +20,19 @@ struct Admitting {
         case admitted(Permit)
         /// A probe of the circuit runs, and this process is a part of it.
         case partOfProbe
-        case refused(Refused)
+        case refused(Refusal)
     }
 
-    /// Asks until the circuit lets the call through, or the budget can't be met.
-    func ask<Permit>(_ admit: () throws(CircuitOpenError) -> Permit) -> Answer<Permit> {
+    private enum WaitResult {
+        case tryAgain
+        case refused(hasWaited: Bool)
+    }
+
+    /// Tries until the circuit admits the call, refuses it for longer than the budget, or turns out to run a probe of
+    /// which this process is a part.
+    func admission<Permit>(by admit: () throws(CircuitOpenError) -> Permit) -> Answer<Permit> {
+        /// Nil if this is the last try.
         var waiting = self.budget.map { Waiting(until: self.context.uptime + $0) }
-        var isLast = waiting == nil
         while true {
             let refusal: CircuitOpenError
             do throws(CircuitOpenError) {
@@ -35,45 +41,41 @@ struct Admitting {
                 refusal = error
             }
             if refusal.cause == .probing, self.isPartOfProbe { return .partOfProbe }
-            guard !isLast else { return self.refuse(refusal) }
-            switch self.wait(&waiting) {
-            case .isWorthATry: break
-            case .isRefused(hasWaited: false): return self.refuse(refusal)
+            guard var current = waiting else { return self.refuse(refusal) }
+            switch self.wait(&current) {
+            case .tryAgain: waiting = current
+            case .refused(hasWaited: false): return self.refuse(refusal)
             // The circuit may refuse for another reason by now.
-            case .isRefused(hasWaited: true): isLast = true
+            case .refused(hasWaited: true): waiting = nil
             }
         }
     }
 
     private func refuse<Permit>(_ refusal: CircuitOpenError) -> Answer<Permit> {
         let isDeclared = refusal.cause == .open && self.breaker.declaredOutage != nil
-        return .refused(Refused(refusal, isDeclared: isDeclared))
-    }
-
-    private enum End {
-        case isWorthATry
-        case isRefused(hasWaited: Bool)
+        return .refused(Refusal(refusal, isDeclared: isDeclared))
     }
 
     private var isPartOfProbe: Bool {
         RunningProcess(pid: getpid()).map { self.breaker.isProbed(byAncestorOf: $0) } ?? false
     }
 
-    /// Waits until the circuit is worth another try, or not within the budget.
-    private func wait(_ waiting: inout Waiting?) -> End {
-        var lastOpen: (until: Int64, outage: Duration?)?
+    /// Waits until the call is to be tried again; `.refused` if it can't be admitted within the budget.
+    private func wait(_ waiting: inout Waiting) -> WaitResult {
+        // Read once for each open state, of which it is a part: the read goes through the history.
+        var lastOpen: (openEnd: Int64, outage: Duration?)?
         var hasWaited = false
         while true {
             let circuit = self.breaker.awaited
-            if case .open(let until, _) = circuit, lastOpen?.until != until {
-                lastOpen = (until, self.breaker.declaredOutage)
+            if case .open(let openEnd, _) = circuit, lastOpen?.openEnd != openEnd {
+                lastOpen = (openEnd, self.breaker.declaredOutage)
             }
-            let step = waiting?.next(
+            let step = waiting.next(
                 circuit, declared: lastOpen?.outage, at: self.context.uptime, draw: .random(in: 0..<1))
             switch step {
-            case .tryNow: return .isWorthATry
-            case .refuse, nil: return .isRefused(hasWaited: hasWaited)
-            case .look(let time):
+            case .tryNow: return .tryAgain
+            case .refuse: return .refused(hasWaited: hasWaited)
+            case .readAgain(let time):
                 hasWaited = true
                 _ = self.context.console.pause(for: time, listening: false)
             }

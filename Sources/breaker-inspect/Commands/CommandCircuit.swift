@@ -5,7 +5,7 @@ import BreakerTool
 struct CommandCircuit {
     let store: CircuitStore
     let breaker: CircuitBreaker
-    /// The rules that are in force.
+    /// The stored rules; the given ones where this release can't use those.
     let config: CircuitBreaker.Config
 
     enum Opening {
@@ -16,21 +16,17 @@ struct CommandCircuit {
 
     /// Opens the store, creates it if it is missing, and registers the circuit unless it is stored already.
     ///
-    /// Stored rules stay; a difference from `rule` is said on standard error. Throws only for a wrong command line.
+    /// Stored rules stay; a difference from `rule` is reported. Throws only for a wrong command line.
     ///
-    /// - Parameters:
-    ///   - rule: the rules for a circuit that is missing; nil for the default.
-    ///   - calls: what the calls' errors mean.
-    static func open(
-        _ name: String, rule: RuleText?, calls: CallPolicy = CallPolicy(), in context: Context
-    ) throws(Failure) -> Opening {
+    /// - Parameter rule: the rules for a circuit that is missing; nil for the default.
+    static func open(_ name: String, rule: RuleText?, in context: Context) throws(Failure) -> Opening {
         let path = try context.path()
-        let wanted = try Self.config(name, rule)
+        let wanted = try Self.config(named: name, by: rule)
         do throws(BreakerStoreError) {
             let store = try CircuitStore(path: path, configuration: context.configuration(.readWrite))
             do throws(BreakerStoreError) {
-                let (breaker, stored) = try store.breaker(registeringIfMissing: wanted, calls: calls)
-                if let difference = try? rule?.difference(from: stored) {
+                let (breaker, stored) = try store.breaker(registeringIfMissing: wanted)
+                if let difference = rule?.difference(of: wanted, from: stored) {
                     context.console.writeError(
                         "\(Tool.name): \(name.quoted) keeps its stored rules; '--rule' differs: \(difference.escaped)\n"
                     )
@@ -45,7 +41,9 @@ struct CommandCircuit {
         }
     }
 
-    private static func config(_ name: String, _ rule: RuleText?) throws(Failure) -> CircuitBreaker.Config {
+    private static func config(
+        named name: String, by rule: RuleText?
+    ) throws(Failure) -> CircuitBreaker.Config {
         let config = try rule?.config(named: name) ?? CircuitBreaker.Config(name: name)
         do throws(BreakerStoreError) {
             try config.check()
@@ -56,7 +54,7 @@ struct CommandCircuit {
         return config
     }
 
-    /// Why the store can't be used, though it was opened; nil if it can be used.
+    /// Why the store can't be used, though it was opened; nil if it can be used, or was closed.
     var trouble: String? {
         switch self.store.health {
         case .healthy: nil

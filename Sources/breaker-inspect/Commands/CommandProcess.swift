@@ -12,11 +12,12 @@ import Darwin
 /// A command that runs as a child of this process, and gets its signals and its terminal.
 ///
 /// The command has a process group of its own, which gets the terminal's foreground if this process's group has it.
-/// Beside other programs of a pipeline on a terminal the command stays in their group: there the terminal reaches all.
+/// In a pipeline on a terminal the command stays in this process's group, unless it has a time limit: so all programs
+/// of the pipeline keep the terminal.
 /// One thread waits for all that happens: signals, the command's end, and the next time at which something is due.
 struct CommandProcess {
-    /// What happens while the command runs.
-    struct Duties {
+    /// The command's time limit, and when its lease is renewed.
+    struct Schedule {
         /// The uptime now.
         var uptime: () -> Duration
         /// The command's time limit; nil for none.
@@ -28,19 +29,17 @@ struct CommandProcess {
     }
 
     struct Result {
-        var end: CommandEnd
+        var status: CommandStatus
         var isTimedOut = false
-        /// The terminal's Ctrl-C has ended the command: the processes of this group are to get it, too.
-        var interruption = Interruption.none
+        var controlC = ControlC.none
     }
 
-    /// Whether Ctrl-C on the terminal has ended the command.
-    enum Interruption {
+    /// Whether Ctrl-C on the terminal has ended the command, and whom it has reached.
+    enum ControlC {
         case none
-        /// This process has got the signal, too.
-        case ofAll
+        case reachedThisProcess
         /// The command's group had the terminal's foreground, so no other process got the signal.
-        case ofCommandAlone
+        case reachedCommandOnly
     }
 
     private enum Group {
@@ -53,73 +52,80 @@ struct CommandProcess {
 
     private let pid: pid_t
     private let group: Group
-    /// The terminal whose foreground the command's group gets; negative for none.
+    /// The terminal whose foreground the command's group may get; negative for none.
     private let terminal: Int32
     private var hasForeground: Bool
     private var isInterruptedByTerminal = false
 
-    /// Runs a command to its end; nil if no process can be made.
+    /// Runs a command to its end.
     ///
-    /// - Parameter words: the program and its arguments.
-    static func run(_ words: [String], _ duties: Duties) -> Result? {
+    /// - Parameter arguments: the program and its arguments.
+    static func run(_ arguments: [String], _ schedule: Schedule) -> Result {
         let terminal = bc_open_terminal()
         defer { if terminal >= 0 { close(terminal) } }
         let isForeground = terminal >= 0 && bc_is_foreground(terminal) != 0
         let isInteractive = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0
-        let group: Group = isForeground && !isInteractive && duties.timeout == nil ? .shared : .own
+        let group: Group = isForeground && !isInteractive && schedule.timeout == nil ? .shared : .own
         let givesForeground = isForeground && isInteractive
-        let arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         var error: Int32 = 0
-        // The array's buffer lives for the whole call, and the child has executed the program before it returns.
-        let pid = unsafe arguments.withUnsafeBufferPointer { buffer -> pid_t in
+        // The texts live for the whole call, and the child has executed the program before it returns.
+        let pid = unsafe arguments.withCStrings { words -> pid_t in
             var command = unsafe bc_command()
-            unsafe command.words = buffer.baseAddress
+            unsafe command.words = words
             unsafe command.has_own_group = group == .own ? 1 : 0
             unsafe command.terminal = givesForeground ? terminal : -1
-            unsafe command.adopts_orphans = duties.timeout == nil ? 0 : 1
+            unsafe command.adopts_orphans = schedule.timeout == nil ? 0 : 1
             return unsafe bc_start(&command, &error)
         }
-        if pid < 0 { return nil }
+        if pid < 0 { return Result(status: .notExecuted(.noProcess)) }
         var process = CommandProcess(
             pid: pid, group: group, terminal: group == .own ? terminal : -1,
             hasForeground: givesForeground)
-        defer { process.takeForeground() }
-        guard pid > 0 else { return Result(end: .notExecuted(isMissing: error == ENOENT)) }
-        return process.wait(duties)
+        defer { process.reclaimForeground() }
+        guard pid > 0 else {
+            return Result(status: .notExecuted(error == ENOENT ? .noSuchCommand : .notExecutable))
+        }
+        return process.wait(schedule)
     }
 
     // MARK: - Waiting
 
-    private mutating func wait(_ duties: Duties) -> Result {
+    private mutating func wait(_ schedule: Schedule) -> Result {
         var isTimedOut = false
         /// When the next signal to the whole group is due.
-        var limit = duties.timeout.map { duties.uptime() + $0 }
-        var renewal = duties.firstRenewal
+        var nextKill = schedule.timeout.map { schedule.uptime() + $0 }
+        var renewal = schedule.firstRenewal
         while true {
             self.passSignals()
             var number: Int32 = 0
-            switch unsafe bc_poll(self.pid, &number) {
-            case bc_exited: return self.ended(.exited(number), isTimedOut, by: limit, duties)
-            case bc_killed: return self.ended(.killed(signal: number), isTimedOut, by: limit, duties)
-            case bc_stopped: self.stopped(by: number)
+            switch unsafe bc_check_command(self.pid, &number) {
+            case bc_exited:
+                if isTimedOut { self.waitForGroup(nextKill: nextKill, schedule) }
+                return Result(status: .exited(number), isTimedOut: isTimedOut)
+            case bc_killed:
+                if isTimedOut { self.waitForGroup(nextKill: nextKill, schedule) }
+                let isByControlC = number == SIGINT && !isTimedOut
+                return Result(
+                    status: .killed(signal: number), isTimedOut: isTimedOut,
+                    controlC: isByControlC ? self.controlC : .none)
+            case bc_stopped: self.stopAlong(with: number)
             default: break
             }
-            let now = duties.uptime()
-            if let due = limit, now >= due {
+            let now = schedule.uptime()
+            if let due = nextKill, now >= due {
                 if isTimedOut {
                     self.send(SIGKILL)
-                    limit = nil
+                    nextKill = nil
                 } else {
                     isTimedOut = true
                     self.send(SIGTERM)
                     // A stopped process gets a signal only once it goes on.
                     self.send(SIGCONT)
-                    limit = now + Self.grace
+                    nextKill = now + Self.grace
                 }
             }
-            if let due = renewal, now >= due { renewal = duties.renew().map { duties.uptime() + $0 } }
-            self.sleep(until: [limit, renewal].compactMap(\.self).min(), at: duties.uptime())
+            if let due = renewal, now >= due { renewal = schedule.renew().map { schedule.uptime() + $0 } }
+            self.sleep(until: [nextKill, renewal].compactMap(\.self).min(), at: schedule.uptime())
         }
     }
 
@@ -130,33 +136,26 @@ struct CommandProcess {
         bc_wait_for_signal(Int32(min(max(milliseconds, 0), 1_000_000)))
     }
 
-    /// The command has ended; after a time-out, waits until its group has ended, too.
-    private mutating func ended(
-        _ end: CommandEnd, _ isTimedOut: Bool, by limit: Duration?, _ duties: Duties
-    ) -> Result {
-        if isTimedOut, self.group == .own {
-            // The kernel ends a killed process soon, unless it waits for a disk.
-            var (due, isKilled) = (limit ?? duties.uptime(), false)
-            while bc_group_runs(self.pid) != 0 {
-                let now = duties.uptime()
-                if now >= due {
-                    if isKilled { break }
-                    kill(-self.pid, SIGKILL)
-                    (due, isKilled) = (now + Self.grace, true)
-                }
-                self.sleep(until: min(due, now + .milliseconds(50)), at: now)
-                self.dropSignals()
+    /// Waits until all processes of the command's own group have ended; kills those that are left when that is due.
+    private func waitForGroup(nextKill: Duration?, _ schedule: Schedule) {
+        // The kernel ends a killed process soon, unless it waits for a disk.
+        var (due, isKilled) = (nextKill ?? schedule.uptime(), false)
+        while bc_reap_group(self.pid) != 0 {
+            let now = schedule.uptime()
+            if now >= due {
+                if isKilled { break }
+                kill(-self.pid, SIGKILL)
+                (due, isKilled) = (now + Self.grace, true)
             }
+            self.sleep(until: min(due, now + .milliseconds(50)), at: now)
+            self.dropSignals()
         }
-        var result = Result(end: end, isTimedOut: isTimedOut)
-        if end == .killed(signal: SIGINT), !isTimedOut {
-            if self.hasForeground {
-                result.interruption = .ofCommandAlone
-            } else if self.isInterruptedByTerminal {
-                result.interruption = .ofAll
-            }
-        }
-        return result
+    }
+
+    /// Whom the terminal's Ctrl-C has reached, if the command was ended by SIGINT.
+    private var controlC: ControlC {
+        if self.hasForeground { return .reachedCommandOnly }
+        return self.isInterruptedByTerminal ? .reachedThisProcess : .none
     }
 
     // MARK: - Signals
@@ -175,7 +174,7 @@ struct CommandProcess {
         var wasContinued = false
         var isOfTerminal: Int32 = 0
         while true {
-            let signal = unsafe bc_next_signal(&isOfTerminal)
+            let signal = unsafe bc_read_signal(&isOfTerminal)
             if signal == 0 { return wasContinued }
             if signal == SIGCONT { wasContinued = true }
             if signal == SIGCHLD { continue }
@@ -188,9 +187,10 @@ struct CommandProcess {
         }
     }
 
+    /// The command has ended: nobody is left to pass them on to.
     private func dropSignals() {
         var isOfTerminal: Int32 = 0
-        while unsafe bc_next_signal(&isOfTerminal) != 0 {}
+        while unsafe bc_read_signal(&isOfTerminal) != 0 {}
     }
 
     // MARK: - The terminal
@@ -199,11 +199,12 @@ struct CommandProcess {
     ///
     /// A command that was stopped because it used the terminal from the background gets the foreground, if this group
     /// has it by now: the shell's `fg` gives it to this group alone.
-    private mutating func stopped(by signal: Int32) {
-        guard self.terminal >= 0, self.group == .own else { return }
+    private mutating func stopAlong(with signal: Int32) {
+        // Without a terminal of its own group there is no shell that has to notice.
+        guard self.terminal >= 0 else { return }
         let wantsTerminal = signal == SIGTTIN || signal == SIGTTOU
         if !wantsTerminal || bc_is_foreground(self.terminal) == 0 {
-            self.takeForeground()
+            self.reclaimForeground()
             bc_stop_own_group(signal == SIGSTOP ? SIGSTOP : SIGTSTP)
             // The kernel stops no group that no shell watches. It ends a command that then waits for the terminal.
             if !self.passSignals(), wantsTerminal { self.send(SIGHUP) }
@@ -216,7 +217,7 @@ struct CommandProcess {
         self.send(SIGCONT)
     }
 
-    private mutating func takeForeground() {
+    private mutating func reclaimForeground() {
         guard self.hasForeground else { return }
         bc_give_foreground(self.terminal, getpgrp())
         self.hasForeground = false

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// The file into which a command writes what a service has sent as `Retry-After`.
+/// The file into which a command writes what a provider has sent as `Retry-After`.
 struct RetryAfterFile {
     enum Content {
         /// The command has written nothing.
@@ -23,8 +23,8 @@ struct RetryAfterFile {
     /// The file before the command ran: what an earlier command has written means nothing now.
     private let before: bc_stamp
 
-    /// No header is longer.
-    private static let longest = 1_024
+    /// A longer file is no header.
+    private static let maxBytes = 1_024
 
     init(path: String) {
         self.path = path
@@ -36,7 +36,7 @@ struct RetryAfterFile {
     func read() -> Content {
         let after = unsafe bc_stamp_of(self.path)
         guard after.is_there != 0, !Self.isSame(after, self.before) else { return .none }
-        var bytes = [UInt8](repeating: 0, count: Self.longest + 1)
+        var bytes = [UInt8](repeating: 0, count: Self.maxBytes + 1)
         let count = unsafe bc_read_file(self.path, &bytes, bytes.count)
         guard count >= 0 else {
             let reason = errno == EINVAL ? "it is no regular file" : unsafe String(cString: strerror(errno))
@@ -44,8 +44,8 @@ struct RetryAfterFile {
         }
         if count == 0 { return .none }
         let text = String(decoding: bytes[..<count], as: UTF8.self)
-        let line = text.split(whereSeparator: \.isNewline)
-        guard count <= Self.longest, line.count == 1, let header = line.first,
+        let lines = text.split(whereSeparator: \.isNewline)
+        guard count <= Self.maxBytes, lines.count == 1, let header = lines.first,
             let outage = Verdict.outage(retryAfter: String(header))
         else {
             let shown = text.prefix(60).description.quoted
@@ -55,7 +55,8 @@ struct RetryAfterFile {
     }
 
     private static func isSame(_ one: bc_stamp, _ other: bc_stamp) -> Bool {
-        one.device == other.device && one.inode == other.inode && one.size == other.size
+        one.is_there == other.is_there && one.device == other.device && one.inode == other.inode
+            && one.size == other.size
             && one.seconds == other.seconds && one.nanoseconds == other.nanoseconds
     }
 }

@@ -9,13 +9,13 @@ enum RuleText: Hashable, Sendable {
     static let option = Option(
         "rule", "RULE", help: "5/60s, 50%/20/60s or 5x, or JSON: the rules if the circuit is new")
 
-    /// Of a person's or a script's command line; a file of rules is no longer.
-    private static let longest = 4_096
+    /// The most bytes of JSON; far more than any configuration needs.
+    private static let maxBytes = 4_096
 
     init(_ text: String) throws(Failure) {
         if text.drop(while: { $0 == " " || $0 == "\n" || $0 == "\t" }).first == "{" {
-            guard text.utf8.count <= Self.longest else {
-                throw .usage("the rules of '--rule' have \(text.utf8.count) bytes; \(Self.longest) are allowed")
+            guard text.utf8.count <= Self.maxBytes else {
+                throw .usage("the rules of '--rule' have \(text.utf8.count) bytes; \(Self.maxBytes) are allowed")
             }
             self = .json(text)
         } else {
@@ -27,8 +27,8 @@ enum RuleText: Hashable, Sendable {
             }
             self = .trip(trip)
         }
-        // The name only completes the configuration, of which each value is checked here.
-        _ = try self.config(named: "-", orOf: nil)
+        // A configuration needs a name; here only the rules are checked.
+        _ = try self.config(named: "-")
     }
 
     init?(_ arguments: Arguments) throws(Failure) {
@@ -38,25 +38,10 @@ enum RuleText: Hashable, Sendable {
 
     /// The configuration for a circuit that is missing.
     func config(named name: String) throws(Failure) -> CircuitBreaker.Config {
-        try self.config(named: name, orOf: nil)
-    }
-
-    /// How the rules differ from those that are stored, for people; nil if they are the same.
-    ///
-    /// The short forms say nothing about the other rules.
-    func difference(from stored: CircuitBreaker.Config) throws(Failure) -> String? {
-        let differences = try self.config(named: stored.name, orOf: stored).differences(from: stored)
-        return differences.isEmpty ? nil : differences
-    }
-
-    private func config(
-        named name: String, orOf stored: CircuitBreaker.Config?
-    ) throws(Failure) -> CircuitBreaker.Config {
         do throws(BreakerStoreError) {
             switch self {
             case .trip(let trip):
-                var config = stored ?? CircuitBreaker.Config(name: name)
-                config.trip = trip
+                let config = CircuitBreaker.Config(name: name, trip: trip)
                 try config.check()
                 return config
             case .json(let text): return try CircuitBreaker.Config(name: name, json: text)
@@ -66,6 +51,20 @@ enum RuleText: Hashable, Sendable {
                 "option '--rule' has no valid rules: \(error.message.escaped)",
                 hint: "the documentation of CircuitBreaker.Config has all values")
         }
+    }
+
+    /// How the rules differ from those that are stored, for people; nil if they are the same.
+    ///
+    /// The short forms say nothing about the other rules.
+    /// - Parameter config: the configuration that these rules are for the circuit.
+    func difference(of config: CircuitBreaker.Config, from stored: CircuitBreaker.Config) -> String? {
+        var wanted = config
+        if case .trip(let trip) = self {
+            wanted = stored
+            wanted.trip = trip
+        }
+        let differences = wanted.differences(from: stored)
+        return differences.isEmpty ? nil : differences
     }
 
     // MARK: - Short forms

@@ -31,13 +31,13 @@ struct RunVerb: Verb {
     static let wait = Option("wait", "DURATION", help: "how long to wait until the circuit lets the call through")
     static let ignore = Option("ignore", "CODES", help: "exit codes that count for no rule, such as 1,64-78")
     static let retryAfterFile = Option(
-        "retry-after-file", "FILE", .file, help: "where the command may write an outage that a service declares")
+        "retry-after-file", "FILE", .file, help: "where the command may write an outage that the provider declares")
     static let refusedCode = Option("refused-code", "CODE", help: "the exit code of a refusal; by default 75")
     static let options: [Option] = [
         RuleText.option, Self.timeout, Self.wait, Self.ignore, Self.retryAfterFile, Self.refusedCode,
     ]
 
-    let circuit: String
+    let circuitName: String
     let command: [String]
     let rule: RuleText?
     let timeout: Duration?
@@ -59,7 +59,7 @@ struct RunVerb: Verb {
                 "'run' takes one circuit's name, then '--' and a command",
                 hint: "such as: \(Tool.name) run payments -- curl -f https://pay.example/health")
         }
-        self.circuit = operands.removeFirst()
+        self.circuitName = operands.removeFirst()
         self.command = operands
         guard self.command.first?.isEmpty == false else { throw .usage("the command is empty", verb: Self.name) }
         self.rule = try RuleText(arguments)
@@ -71,7 +71,7 @@ struct RunVerb: Verb {
         self.retryAfterPath = arguments[Self.retryAfterFile]
         var code = ExitCode.busy
         if let text = arguments[Self.refusedCode] {
-            guard let number = Int32(text), (1...255).contains(number) else {
+            guard let number = ExitCodeSet.code(text[...]) else {
                 throw .usage(
                     "option '\(Self.refusedCode.spelling)' takes an exit code, not \(text.quoted)",
                     hint: "write a number from 1 to 255")
@@ -82,16 +82,13 @@ struct RunVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        let calls = CallPolicy(
-            classify: { ($0 as? FailedCommand)?.verdict ?? .failure },
-            describe: { ($0 as? FailedCommand)?.text ?? "" })
-        switch try CommandCircuit.open(self.circuit, rule: self.rule, calls: calls, in: context) {
+        switch try CommandCircuit.open(self.circuitName, rule: self.rule, in: context) {
         case .unusable(let reason):
-            context.console.writeError("\(Tool.name): the command runs unguarded: \(reason)\n")
-            return self.end(self.start(in: context), in: context)
+            context.console.writeError("\(Tool.name): the command runs, and counts nowhere: \(reason)\n")
+            return self.exit(after: self.runToEnd(in: context), in: context)
         case .usable(let circuit):
             let admitting = Admitting(breaker: circuit.breaker, budget: self.budget, context: context)
-            let answer = admitting.ask { () throws(CircuitOpenError) in try circuit.breaker.admit() }
+            let answer = admitting.admission { () throws(CircuitOpenError) in try circuit.breaker.admit() }
             switch answer {
             case .refused(let refusal):
                 circuit.store.close()
@@ -99,15 +96,9 @@ struct RunVerb: Verb {
                 return self.refusedCode
             case .partOfProbe:
                 circuit.store.close()
-                return self.end(self.start(in: context), in: context)
+                return self.exit(after: self.runToEnd(in: context), in: context)
             case .admitted(let permit): return self.run(by: permit, of: circuit, in: context)
             }
         }
     }
-}
-
-/// The outcome of a command as an error, which the policy of its circuit judges.
-struct FailedCommand: Error {
-    let verdict: Verdict
-    let text: String
 }

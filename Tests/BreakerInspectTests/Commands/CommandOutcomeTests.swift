@@ -5,33 +5,27 @@ import Testing
 @testable import breaker_inspect
 
 @Suite struct CommandOutcomeTests {
-    private static let declared = Verdict.outage(for: .seconds(9))
-
     @Test(arguments: [
-        (CommandEnd.exited(0), Verdict.success, Int32(0)), (.exited(1), .failure, 1), (.exited(255), .failure, 255),
+        (CommandStatus.exited(0), Verdict.success, Int32(0)), (.exited(1), .failure, 1), (.exited(255), .failure, 255),
         (.exited(7), .ignored, 7), (.exited(64), .ignored, 64), (.exited(78), .ignored, 78),
         (.exited(79), .failure, 79),
         (.exited(126), .ignored, 126), (.exited(127), .ignored, 127), (.exited(130), .ignored, 130),
         (.exited(75), .ignored, 75), (.killed(signal: 9), .failure, 137), (.killed(signal: 15), .failure, 143),
-        (.killed(signal: 2), .ignored, 130), (.notExecuted(isMissing: true), .ignored, 127),
-        (.notExecuted(isMissing: false), .ignored, 126),
+        (.killed(signal: 2), .ignored, 130), (.notExecuted(.noSuchCommand), .ignored, 127),
+        (.notExecuted(.notExecutable), .ignored, 126), (.notExecuted(.noProcess), .ignored, 126),
     ])
-    func isDecidedByTheEnd(end: CommandEnd, verdict: Verdict, code: Int32) throws {
+    func isDecidedByTheStatus(status: CommandStatus, verdict: Verdict, code: Int32) throws {
         let ignored = try ExitCodeSet("7,64-78", of: RunVerb.ignore)
-        let outcome = CommandOutcome(end, ignoring: ignored, outage: nil)
+        let outcome = CommandOutcome(status, ignoring: ignored)
         #expect(outcome.verdict == verdict)
         #expect(outcome.code.rawValue == code)
-        // An outage counts only if the command has failed.
-        let declaring = CommandOutcome(end, ignoring: ignored, outage: Self.declared)
-        #expect(declaring.verdict == (verdict == .failure ? Self.declared : verdict))
-        #expect(declaring.code == outcome.code)
     }
 
     /// However the command then ended: it was asked to.
-    @Test(arguments: [CommandEnd.exited(0), .exited(7), .exited(130), .killed(signal: 15), .killed(signal: 9)])
-    func timeoutIsAFailure(end: CommandEnd) throws {
+    @Test(arguments: [CommandStatus.exited(0), .exited(7), .exited(130), .killed(signal: 15), .killed(signal: 9)])
+    func timeoutIsAFailure(status: CommandStatus) throws {
         let ignored = try ExitCodeSet("7", of: RunVerb.ignore)
-        let outcome = CommandOutcome(end, timedOutAfter: .seconds(3), ignoring: ignored, outage: nil)
+        let outcome = CommandOutcome(status, timedOutAfter: .seconds(3), ignoring: ignored)
         #expect(outcome.verdict == .failure)
         #expect(outcome.code == .timedOut)
         #expect(outcome.error == "took longer than 3 s")

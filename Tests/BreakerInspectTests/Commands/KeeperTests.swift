@@ -34,27 +34,29 @@ import Darwin
 
     /// A process that has asked for the probe, and does not end by itself.
     private final class Holder {
-        let permit: PermitText
+        let text: PermitText
 
         private let shell: Child.Lasting
 
         init(_ shop: Shop) throws {
             let file = "\(shop.path).\(UUID().uuidString)"
-            let line = "\"$0\" admit a >\"$1\" && mv \"$1\" \"$1.permit\"; exec sleep 3600"
-            self.shell = try Child.Lasting(["sh", "-c", line, Child.tool.path, file], store: shop.path)
-            var text: String?
-            while text == nil {
+            let script = "\"$0\" admit a >\"$1\" && mv \"$1\" \"$1.permit\"; exec sleep 3600"
+            self.shell = try Child.Lasting(["sh", "-c", script, Child.tool.path, file], store: shop.path)
+            var line: String?
+            let limit = ContinuousClock.now + .hangLimit
+            while line == nil {
+                try #require(ContinuousClock.now < limit, "'admit' prints no permit")
                 usleep(5_000)
-                text = try? String(contentsOfFile: "\(file).permit", encoding: .utf8)
+                line = try? String(contentsOfFile: "\(file).permit", encoding: .utf8)
             }
-            self.permit = try PermitText(String(text?.dropLast() ?? ""))
-            #expect(self.permit.ticket.source == .probe)
-            #expect(self.permit.holder.pid == self.shell.pid)
+            self.text = try PermitText(String(line?.dropLast() ?? ""))
+            #expect(self.text.permit.source == .probe)
+            #expect(self.text.holder.pid == self.shell.pid)
         }
     }
 
     private func finish(_ holder: Holder, _ outcome: String, _ shop: Shop? = nil) throws -> Child.Result {
-        try Child.shell("exec \"$0\" finish '\(holder.permit.text)' \(outcome)", store: (shop ?? self.shop).path)
+        try Child.shell("exec \"$0\" finish '\(holder.text.text)' \(outcome)", store: (shop ?? self.shop).path)
     }
 
     /// The code with which a call of another shell ends.
@@ -64,19 +66,28 @@ import Darwin
 
     private func waitForEnd(of keeper: RunningProcess?) throws {
         let keeper = try #require(keeper)
-        while keeper.isRunning { usleep(1_000) }
+        let limit = ContinuousClock.now + .hangLimit
+        while keeper.isRunning {
+            try #require(ContinuousClock.now < limit, "the keeper goes on")
+            usleep(1_000)
+        }
+    }
+
+    /// A lease that was left to expire would free the slot, too, after a minute.
+    private func expectNoExpiry() throws {
+        #expect(try !self.shop.store.history(of: "a").contains { $0.kind == .probeExpired })
     }
 
     @Test func finishEndsTheKeeper() throws {
         let holder = try Holder(self.shop)
-        #expect(holder.permit.keeper?.isRunning ?? false)
+        #expect(holder.text.keeper?.isRunning ?? false)
         #expect(try self.call() == 75)
-        #expect(try self.shop.store.circuit(named: "a")?.probes.map(\.pid) == [holder.permit.holder.pid])
+        #expect(try self.shop.store.circuit(named: "a")?.probes.map(\.pid) == [holder.text.holder.pid])
         let result = try self.finish(holder, "success")
         #expect(result.code == 0)
         #expect(result.talk.isEmpty)
         #expect(self.breaker.state == .closed)
-        try self.waitForEnd(of: holder.permit.keeper)
+        try self.waitForEnd(of: holder.text.keeper)
         #expect(try self.finish(holder, "failure").talk.contains("nothing was counted"))
         #expect(self.breaker.state == .closed)
     }
@@ -88,7 +99,7 @@ import Darwin
             "$0" run a -- echo inner; "$0" finish "$p" success
             """
         let result = try Child.shell(line, store: self.shop.path)
-        #expect(result.output == "permit1.none\ninner\n", "\(result.talk)")
+        #expect(result.output == "permit1.unreported\ninner\n", "\(result.talk)")
         #expect(self.breaker.state == .closed)
         #expect(self.breaker.totals.failed == 1)
     }
@@ -96,7 +107,7 @@ import Darwin
     @Test(arguments: ["ignored", "failure", "outage=90s"]) func anOutcomeFreesTheSlot(outcome: String) throws {
         let holder = try Holder(self.shop)
         #expect(try self.finish(holder, outcome).talk.isEmpty)
-        try self.waitForEnd(of: holder.permit.keeper)
+        try self.waitForEnd(of: holder.text.keeper)
         #expect(self.breaker.state.isOpen == (outcome != "ignored"))
         if outcome == "ignored" { #expect(try self.call() == 0) }
     }
@@ -120,10 +131,10 @@ import Darwin
     @Test func theSlotIsFreeWithTheEndOfTheHolder() throws {
         let line = """
             sh -c '"$0" admit a >"$BREAKER_STORE.new"; mv "$BREAKER_STORE.new" "$BREAKER_STORE.permit"; exec sleep 3600' "$0" &
-            until [ -e "$BREAKER_STORE.permit" ]; do sleep 0.02; done
+            \(Child.until(#"[ -e "$BREAKER_STORE.permit" ]"#))
             "$0" run a -- true; echo $?
             kill -9 $!; wait $! 2>/dev/null
-            k=$(cut -d. -f12 "$BREAKER_STORE.permit"); while kill -0 $k 2>/dev/null; do sleep 0.01; done
+            k=$(cut -d. -f12 "$BREAKER_STORE.permit"); \(Child.until("! kill -0 $k 2>/dev/null"))
             "$0" run a -- true; echo $?; "$0" finish "$(cat "$BREAKER_STORE.permit")" failure; echo $?
             """
         let result = try Child.shell(line, store: self.shop.path)
@@ -134,7 +145,7 @@ import Darwin
 
     @Test func theSlotIsFreeWithTheEndOfTheKeeper() throws {
         let holder = try Holder(self.shop)
-        let keeper = try #require(holder.permit.keeper)
+        let keeper = try #require(holder.text.keeper)
         kill(keeper.pid, SIGKILL)
         try self.waitForEnd(of: keeper)
         #expect(try self.call() == 0)
@@ -151,11 +162,12 @@ import Darwin
         let line = """
             sh -c 'BREAKER_KILLED_AT=\(step) "$0" admit a >/dev/null 2>&1; echo $? >"$BREAKER_STORE.code"
                 exec sleep 3600' "$0" >/dev/null 2>&1 &
-            until [ -s "$BREAKER_STORE.code" ]; do sleep 0.01; done; cat "$BREAKER_STORE.code"
-            until "$0" run a -- true 2>/dev/null; do sleep 0.02; done; echo ran; kill $!
+            \(Child.until(#"[ -s "$BREAKER_STORE.code" ]"#)); cat "$BREAKER_STORE.code"
+            \(Child.until(#""$0" run a -- true 2>/dev/null"#)); echo ran; kill $!
             """
         let result = try Child.shell(line, store: self.shop.path)
         #expect(result.output == "137\nran\n", "\(result.talk)")
+        try self.expectNoExpiry()
         #expect(self.breaker.state == .closed)
     }
 
@@ -163,11 +175,12 @@ import Darwin
     @Test func aPermitThatNobodyGetsKeepsNoSlot() throws {
         let line = """
             sh -c '"$0" admit a >/dev/full 2>&1; echo $? >"$BREAKER_STORE.code"; exec sleep 3600' "$0" >/dev/null 2>&1 &
-            until [ -s "$BREAKER_STORE.code" ]; do sleep 0.01; done; cat "$BREAKER_STORE.code"
-            until "$0" run a -- true 2>/dev/null; do sleep 0.02; done; echo ran; kill $!
+            \(Child.until(#"[ -s "$BREAKER_STORE.code" ]"#)); cat "$BREAKER_STORE.code"
+            \(Child.until(#""$0" run a -- true 2>/dev/null"#)); echo ran; kill $!
             """
         let result = try Child.shell(line, store: self.shop.path)
         #expect(result.output == "1\nran\n", "\(result.talk)")
+        try self.expectNoExpiry()
     }
 
     /// `finish` may be killed and called again: the outcome counts once, and the slot is free.
@@ -175,19 +188,21 @@ import Darwin
     func aKilledFinishCountsOnce(step: String) throws {
         let holder = try Holder(self.shop)
         for killed in ["BREAKER_KILLED_AT=\(step) ", ""] {
-            let line = "\(killed)\"$0\" finish '\(holder.permit.text)' success; echo $?"
+            let line = "\(killed)\"$0\" finish '\(holder.text.text)' success; echo $?"
             let result = try Child.shell(line, store: self.shop.path)
             #expect(result.output == (killed.isEmpty ? "0\n" : "137\n"), "\(result.talk)")
         }
-        try self.waitForEnd(of: holder.permit.keeper)
+        try self.waitForEnd(of: holder.text.keeper)
         #expect(self.breaker.state == .closed)
         #expect(try self.shop.store.history(of: "a").count { $0.kind == .closed } == 1)
         // A failure of a closed circuit, too.
         _ = try self.shop.store.breaker(.init(name: "a", trip: .failures(5, within: .seconds(600))))
         let line = """
-            p=$("$0" admit a); BREAKER_KILLED_AT=\(step) "$0" finish "$p" failure; "$0" finish "$p" failure
+            p=$("$0" admit a); BREAKER_KILLED_AT=\(step) "$0" finish "$p" failure; echo $?
+            "$0" finish "$p" failure; echo $?
             """
-        _ = try Child.shell(line, store: self.shop.path)
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(result.output == "137\n0\n", "\(result.talk)")
         #expect(self.breaker.failureCount == 1)
     }
 
@@ -196,18 +211,18 @@ import Darwin
         let holder = try Holder(self.shop)
         let sleeping = try Child.Lasting(["sleep", "3600"], store: self.shop.path)
         let other = try #require(RunningProcess(pid: sleeping.pid))
-        var permit = holder.permit
-        permit.keeper = other
-        let result = try Child.shell("exec \"$0\" finish '\(permit.text)' ignored", store: self.shop.path)
+        var text = holder.text
+        text.keeper = other
+        let result = try Child.shell("exec \"$0\" finish '\(text.text)' ignored", store: self.shop.path)
         #expect(result.code == 0)
         #expect(other.isRunning)
         sleeping.end()
         // Nor the keeper of another token, or one with that pid that began at another time.
-        let keeper = try #require(holder.permit.keeper)
-        #expect(Keeper.end(keeper, token: holder.permit.ticket.token ^ 1))
-        #expect(Keeper.end(RunningProcess(pid: keeper.pid, start: keeper.start + 1), token: holder.permit.ticket.token))
+        let (keeper, token) = (try #require(holder.text.keeper), holder.text.permit.token)
+        Keeper.end(keeper, token: token ^ 1)
+        Keeper.end(RunningProcess(pid: keeper.pid, start: keeper.start + 1), token: token)
         #expect(keeper.isRunning)
-        #expect(Keeper.end(keeper, token: holder.permit.ticket.token))
+        Keeper.end(keeper, token: token)
         try self.waitForEnd(of: keeper)
     }
 
@@ -229,10 +244,15 @@ import Darwin
     @Test func aKeeperThatIsStoppedLosesTheSlot() throws {
         let (shop, breaker) = try Self.dueShop(lease: .seconds(2))
         let holder = try Holder(shop)
-        let keeper = try #require(holder.permit.keeper)
+        let keeper = try #require(holder.text.keeper)
         kill(keeper.pid, SIGSTOP)
-        while try self.call(shop) != 0 { usleep(50_000) }
+        let limit = ContinuousClock.now + .hangLimit
+        while try self.call(shop) != 0 {
+            try #require(ContinuousClock.now < limit)
+            usleep(50_000)
+        }
         #expect(breaker.state == .closed)
+        #expect(try shop.store.history(of: "a").contains { $0.kind == .probeExpired })
         #expect(keeper.isRunning)
         // It finds out at its next renewal.
         kill(keeper.pid, SIGCONT)

@@ -8,17 +8,20 @@ import Testing
     private static let holder = RunningProcess(pid: 123, start: 456)
 
     private static func permit(
-        _ circuit: String = "pay ments.é%", _ source: CallTicket.Source = .probe
+        _ circuit: String = "pay ments.é%", _ source: PortablePermit.Source = .probe
     ) -> PermitText {
         let isProbe = source == .probe
         return PermitText(
             circuit: circuit,
-            ticket: CallTicket(
-                source: source, epoch: -5, token: isProbe ? 77 : 0, incarnation: .min, boot: .max, began: 9, key: .max),
+            permit: PortablePermit(
+                source: source, epoch: -5, token: isProbe ? 77 : 0, incarnation: .min, boot: .max, began: 9,
+                reportKey: .max),
             holder: self.holder, keeper: isProbe ? RunningProcess(pid: 789, start: 1_011) : nil)
     }
 
-    @Test(arguments: CallTicket.Source.allCases) func aPermitIsReadAsItWasPrinted(source: CallTicket.Source) throws {
+    @Test(arguments: PortablePermit.Source.allCases) func aPermitIsReadAsItWasPrinted(
+        source: PortablePermit.Source
+    ) throws {
         for name in ["a", "pay ments.é%", String(repeating: "\u{1F600}", count: 200), "'\"$(reboot)`\n"] {
             let permit = Self.permit(name, source)
             #expect(try PermitText(permit.text) == permit)

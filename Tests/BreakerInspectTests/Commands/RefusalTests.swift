@@ -49,12 +49,12 @@ import Testing
         #expect(try (seconds(lines[2])...seconds(lines[0])).contains(shown), "\(lines)")
     }
 
-    /// Who reads it must not go and change rules: the service has asked for the pause.
+    /// Who reads it must not go and change rules: the provider has asked for the pause.
     @Test(arguments: ["run a -- true", "admit a", "run a --wait 1s -- true"])
-    func theServicesOutageIsNamed(words: String) throws {
+    func theProvidersOutageIsNamed(words: String) throws {
         let shop = try self.shop(outage: "41m")
         let talk = try Child.shell("\"$0\" \(words)", store: shop.path).talk
-        #expect(talk == "refused: open, the service has declared an outage, retry in 41 min\n")
+        #expect(talk == "refused: open, the provider has declared an outage, retry in 41 min\n")
         let own = try shop.circuit("b", failures: 2)
         #expect(own.state.isOpen)
         let other = try Child.shell("\"$0\" \(words.replacing(" a", with: " b"))", store: shop.path).talk
@@ -64,9 +64,11 @@ import Testing
     /// One whose caller gives up runs nothing later, and leaves no slot behind.
     @Test func aWaitThatIsInterruptedRunsNothing() throws {
         let shop = try self.shop(outage: "1h")
+        // The store's thread begins with its opening: a second thread shows that `run` asks the circuit, or waits.
         let line = """
             "$0" run a --wait 2h -- sh -c ': >"$BREAKER_STORE.ran"' & run=$!
-            until [ -e "$BREAKER_STORE.ran" ] || [ "$(ls /proc/$run/task | wc -l)" -gt 1 ]; do sleep 0.02; done
+            threads() { ls /proc/$run/task | wc -l; }
+            \(Child.until(#"[ -e "$BREAKER_STORE.ran" ] || [ "$(threads)" -gt 1 ]"#))
             kill -TERM $run; wait $run; echo "code $?"; "$0" probe a >&2; "$0" run a -- echo probe
             ls "$BREAKER_STORE.ran" 2>&1 | grep -c 'No such'
             """

@@ -12,7 +12,7 @@ import Testing
 
     /// A line that waits until a file is there.
     private static func await(_ file: String) -> String {
-        "until [ -e \"$BREAKER_STORE.\(file)\" ]; do sleep 0.02; done"
+        Child.until("[ -e \"$BREAKER_STORE.\(file)\" ]")
     }
 
     /// Of 40 runs of 8 shells at the instant at which the circuit is due, as many run as there are slots.
@@ -27,14 +27,14 @@ import Testing
             for shell in 1 2 3 4 5 6 7 8; do (
                 \(Self.await("go"))
                 for call in 1 2 3 4 5; do (
-                    "$0" run a -- sh -c 'echo ran; : >"$BREAKER_STORE.ran$$"; \(Self.await("end"))' 2>/dev/null
+                    "$0" run a -- sh -c 'echo ran; echo >"$BREAKER_STORE.ran$$"; \(Self.await("end"))' 2>/dev/null
                     echo "code $?" >>"$BREAKER_STORE.$shell"
                 ) & done
                 wait
             ) & done
             : >"$BREAKER_STORE.go"
-            until [ "$(( $(cat "$BREAKER_STORE".[1-8] 2>/dev/null | wc -l) + $(ls "$BREAKER_STORE".ran* | wc -l) ))" = 40 ]
-            do sleep 0.05; done
+            count() { cat "$BREAKER_STORE".[1-8] "$BREAKER_STORE".ran* 2>/dev/null | wc -l; }
+            \(Child.until(#"[ "$(count)" = 40 ]"#))
             : >"$BREAKER_STORE.end"; wait; cat "$BREAKER_STORE".[1-8] | sort | uniq -c | tr -s ' '
             "$0" run a -- echo all
             """
@@ -55,7 +55,7 @@ import Testing
             \(Self.await("pid")); pid=$(cat "$BREAKER_STORE.pid")
             "$0" run a -- true; echo "code $?"
             kill -9 $run; wait $run 2>/dev/null
-            while kill -0 $pid 2>/dev/null; do sleep 0.02; done
+            \(Child.until("! kill -0 $pid 2>/dev/null"))
             "$0" run a -- true; echo "code $?"
             """
         let result = try Child.shell(line, store: shop.path)

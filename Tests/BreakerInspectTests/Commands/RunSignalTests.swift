@@ -24,7 +24,7 @@ import Darwin
         try shop.circuit("a")
         let line = """
             "$0" run a -- sh -c 'trap "exit 5" \(signal); : >"$BREAKER_STORE.runs"; while :; do sleep 0.02; done' &
-            until [ -e "$BREAKER_STORE.runs" ]; do sleep 0.02; done; kill -\(signal) $!; wait $!
+            \(Child.until(#"[ -e "$BREAKER_STORE.runs" ]"#)); kill -\(signal) $!; wait $!
             """
         #expect(try Child.shell(line, store: shop.path).code == 5)
     }
@@ -36,6 +36,7 @@ import Darwin
         let script = "sh -c \"\(trap) echo \\$\\$ >\\\"\\$BREAKER_STORE.pid\\\"; while :; do sleep 0.1; done\" & wait"
         let line = """
             "$0" run a --timeout 500ms -- sh -c '\(script.replacing("'", with: "'\\''"))'; code=$?
+            test -s "$BREAKER_STORE.pid" || echo none
             kill -0 "$(cat "$BREAKER_STORE.pid")" 2>/dev/null && echo lives; exit $code
             """
         let result = try Child.shell(line, store: shop.path)

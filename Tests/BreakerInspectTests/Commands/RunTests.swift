@@ -48,7 +48,7 @@ import Testing
         #expect(parts[0].hasPrefix("in\nx y\n"))
     }
 
-    @Test func sendsTheRefusalToWhoAsked() throws {
+    @Test func reportsARefusalAsLineOrJSON() throws {
         let shop = try self.shop()
         let breaker = try shop.circuit("a", failures: 2)
         let plain = try self.run("a -- touch \"$BREAKER_STORE.ran\"", in: shop)
@@ -118,7 +118,7 @@ import Testing
         let result = try Child.shell(line, store: shop.path)
         #expect(result.code == 3)
         #expect(result.output == "ran\n")
-        #expect(result.talk.hasPrefix("breaker-inspect: the command runs unguarded: "), "\(result.talk)")
+        #expect(result.talk.hasPrefix("breaker-inspect: the command runs, and counts nowhere: "), "\(result.talk)")
         #expect(result.talk.count { $0 == "\n" } == 1)
     }
 
@@ -126,7 +126,7 @@ import Testing
         ("echo 3600", true, ""), ("date -u -d '+1 hour' '+%a, %d %b %Y %H:%M:%S GMT'", true, ""), ("true", false, ""),
         ("echo soon", false, "neither seconds nor an HTTP date"), ("head -c 5000 /dev/zero", false, "neither"),
         ("rm \"$FILE\"; mkdir \"$FILE\"; :", false, "no regular file"),
-        ("rm \"$FILE\"; mkfifo \"$FILE\"; :", false, "no"),
+        ("rm \"$FILE\"; mkfifo \"$FILE\"; :", false, "no regular file"),
     ])
     func takesAnOutageFromAFile(write: String, isOpen: Bool, talk: String) throws {
         let shop = try self.shop()

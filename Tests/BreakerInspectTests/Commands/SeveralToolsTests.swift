@@ -182,7 +182,7 @@ import Testing
         let wait = "until breaker-inspect check --refusing \(Self.circuit) 2>&3; test $? -eq 6; do sleep 0.02; done"
         _ = try await self.article.shell("exec 3>/dev/null; \(wait)")
         try await self.expectChecks(6, skip: false)
-        _ = holder.pid
+        withExtendedLifetime(holder) {}
         await worker.die()
     }
 

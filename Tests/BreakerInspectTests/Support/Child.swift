@@ -52,6 +52,11 @@ struct Child {
         }
     }
 
+    /// A line that repeats a command until it succeeds; it ends the shell after some minutes.
+    static func until(_ command: String) -> String {
+        "n=0; until \(command); do n=$((n+1)); [ $n -lt 6000 ] || exit 99; sleep 0.02; done"
+    }
+
     /// Runs a shell's line on a terminal of so many columns; once `prompt` is shown, `reaction` is called.
     static func terminal(
         _ line: String,

@@ -43,7 +43,7 @@ struct Admission: Equatable, Sendable {
     var isMeasured: Bool { self.began != Self.notMeasured }
 
     /// Whether the closed circuit in the file let the call through.
-    var isOfFile: Bool { self.source == .closed || self.source == .closedConsecutive }
+    var isClosedInFile: Bool { self.source == .closed || self.source == .closedConsecutive }
 
     /// Whether a success counts in the windows of the rules: only if a closed circuit let the call through.
     ///

@@ -195,7 +195,7 @@ struct Call: Sendable {
     ///   up its counts before this call ends.
     private func afterAdmission(_ input: Input, byCommit: Bool) -> Step? {
         if case .admitted(let admission) = input {
-            return .immediate(.begin(admission, readsFirst: byCommit && admission.isOfFile))
+            return .immediate(.begin(admission, readsFirst: byCommit && admission.isClosedInFile))
         }
         if case .refused(let cause, let until, let lastError) = input {
             return .immediate(.refuse(cause, until: until, lastError: lastError))

@@ -52,9 +52,9 @@ struct PendingOutcome: Sendable {
             isFailed: outcome.verdict.isFailure, isSlow: facts.isSlow && outcome.verdict != .ignored)
         let isCounted = call.isFailed || call.isSlow
         self.needsRefresh =
-            isCounted && admission.isOfFile && facts.hasRateRule
+            isCounted && admission.isClosedInFile && facts.hasRateRule
             || admission.source == .closedConsecutive && outcome.verdict == .success
-            || outcome.verdict.outage != nil && admission.isOfFile
+            || outcome.verdict.outage != nil && admission.isClosedInFile
         if outcome.verdict != .ignored { self.duration = outcome.duration }
         if isCounted {
             self.failure = (call, Self.counting(admission, facts, refreshed))

@@ -8,15 +8,10 @@ extension CircuitBreaker {
     /// False also if the file can't be read. Reads on the calling thread.
     package func isProbed(byAncestorOf process: RunningProcess) -> Bool {
         guard let holders = try? self.probeHolders(), !holders.isEmpty else { return false }
-        var descendant = process
-        // No chain of parents is as long as this; a process that ends while it is read breaks it.
-        for _ in 0..<10_000 {
-            guard let pid = descendant.parent, pid > 0, let ancestor = RunningProcess(pid: pid) else { return false }
+        return process.ancestors.contains { ancestor in
             // Another process may have got the id of one that has ended. It has started later than the probe.
-            if holders.contains(where: { $0.pid == pid && self.hasStarted(ancestor, before: $0.since) }) { return true }
-            descendant = ancestor
+            holders.contains { $0.pid == ancestor.pid && self.hasStarted(ancestor, before: $0.since) }
         }
-        return false
     }
 
     /// The processes that hold the slots of live probes, and since when.
@@ -24,19 +19,15 @@ extension CircuitBreaker {
         try self.store.view { (view) throws(BreakerStoreError) in
             guard let circuit = try view.database.circuitRow(named: self.name)?.circuit else { return [] }
             let probes = circuit.liveProbes(at: view.moment.now, isAlive: view.moment.isAlive)
-            guard !probes.isEmpty else { return [] }
-            // Of the worker's row, not of the probe's: a worker may stand for another process, which holds its slot.
-            let workers = try view.livingRows()
-            return probes.compactMap { probe in
-                workers.first { $0.worker.id == probe.worker }.map { ($0.worker.pid, probe.since) }
-            }
+            return probes.compactMap { probe in probe.prober.map { ($0.pid, probe.since) } }
         }
     }
 
     private func hasStarted(_ process: RunningProcess, before time: StoreTime) -> Bool {
         #if os(Linux)
+        // A test's clock has another uptime.
         guard self.core.clock.isSystem else { return true }
-        // Hundredths of a second.
+        // 'start' is in hundredths of a second.
         let (start, overflow) = process.start.multipliedReportingOverflow(by: 10_000)
         let latest = self.core.clock.uptime(of: time).adding(Self.clockTolerance)
         return !overflow && Uptime(microseconds: start) <= latest

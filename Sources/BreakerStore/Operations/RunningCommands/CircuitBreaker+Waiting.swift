@@ -2,8 +2,10 @@
 package enum AwaitedCircuit: Sendable, Hashable {
     /// A call would be let through, or could be a probe.
     case admits
-    /// The circuit refuses calls for a known time; `until` is the same as long as nobody changes the time.
-    case open(until: Int64, remaining: Duration)
+    /// The circuit refuses calls for a known time.
+    ///
+    /// `openEnd` identifies the open state: a new trip or a later declared end changes it.
+    case open(openEnd: Int64, remaining: Duration)
     /// All probes that may run are running.
     case probing
     /// An operator holds the circuit open.
@@ -16,7 +18,7 @@ extension CircuitBreaker {
     /// Reads on the calling thread. If the file has no such circuit, or can't be read, the answer is `admits`: then the
     /// call itself finds out.
     package var awaited: AwaitedCircuit {
-        guard self.mayUseFile, let row = (try? self.core.row(of: self.name)) ?? nil else { return .admits }
+        guard self.mayUseFile, let row = try? self.core.row(of: self.name) else { return .admits }
         var circuit = row.resolved(with: self.circuit.registeredConfig).circuit
         let now = self.core.clock.now
         circuit.clampFutureStamps(for: now)
@@ -27,16 +29,16 @@ extension CircuitBreaker {
         case .refuse(.open, let until):
             guard let until, case .open(let stored) = row.circuit.state else { return .admits }
             let remaining = until.microseconds.subtractingSaturating(now.microseconds)
-            return .open(until: stored.microseconds, remaining: .microseconds(max(0, remaining)))
+            return .open(openEnd: stored.microseconds, remaining: .microseconds(max(0, remaining)))
         }
     }
 
-    /// How long the outage lasts in all by which the circuit is open, if a provider has declared it; nil otherwise, and
-    /// if the file can't be read.
+    /// The length of the declared outage by which the circuit is open; nil without one, or if the file can't be read.
     ///
-    /// The newest event of the circuit has the reason. Reads on the calling thread.
+    /// The newest event that opened the circuit, or extended its outage, has the reason; it is looked for among the
+    /// last 20. Reads on the calling thread.
     package var declaredOutage: Duration? {
-        guard let row = (try? self.core.row(of: self.name)) ?? nil, case .open(let until) = row.circuit.state,
+        guard let row = try? self.core.row(of: self.name), case .open(let until) = row.circuit.state,
             let events = try? self.store.history(of: self.name, limit: 20)
         else { return nil }
         let opening = events.first { [.tripped, .reopened, .extended].contains($0.kind) }

@@ -75,7 +75,7 @@ extension CircuitBreaker.Config {
     }
 
     private static func error(_ problem: String) -> BreakerStoreError {
-        BreakerStoreError(code: .invalidConfiguration, message: "the rule \(problem)")
+        BreakerStoreError(code: .invalidConfiguration, message: "the JSON \(problem)")
     }
 
     /// Throws `invalidConfiguration` if the configuration is not valid.

@@ -38,7 +38,7 @@ struct AdmitVerb: Verb {
     static let options: [Option] = [Holder.option, RuleText.option, Self.wait]
     static let wait = RunVerb.wait
 
-    private let circuit: String
+    private let circuitName: String
     private let holder: Holder
     private let rule: RuleText?
     private let budget: Duration?
@@ -47,7 +47,7 @@ struct AdmitVerb: Verb {
         guard let name = arguments.operands.first, arguments.operands.count == 1 else {
             throw .usage("'admit' takes one circuit's name", verb: Self.name)
         }
-        self.circuit = name
+        self.circuitName = name
         self.rule = try RuleText(arguments)
         self.budget = try arguments.duration(Self.wait)
         self.holder = try Holder(arguments, verb: Self.name)
@@ -55,13 +55,13 @@ struct AdmitVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let circuit: CommandCircuit
-        switch try CommandCircuit.open(self.circuit, rule: self.rule, in: context) {
-        case .unusable(let reason): return self.admitUncounted(because: reason, in: context)
+        switch try CommandCircuit.open(self.circuitName, rule: self.rule, in: context) {
+        case .unusable(let reason): return self.admitUnreported(because: reason, in: context)
         case .usable(let usable): circuit = usable
         }
         Hook.reached("admit.opened")
         let admitting = Admitting(breaker: circuit.breaker, budget: self.budget, context: context)
-        let answer = admitting.ask { () throws(CircuitOpenError) in try circuit.breaker.admitTicket() }
+        let answer = admitting.admission { () throws(CircuitOpenError) in try circuit.breaker.admitPortable() }
         Hook.reached("admit.admitted")
         switch answer {
         case .refused(let refusal):
@@ -71,14 +71,14 @@ struct AdmitVerb: Verb {
         case .partOfProbe:
             // The outcome of the probe, of which this call is a part, is all that counts.
             circuit.store.close()
-            self.write(CallTicket(source: .none), in: context)
+            self.write(.unreported, in: context)
             return .done
-        case .admitted(let ticket):
-            if ticket.source == .probe { return try self.keep(ticket, of: circuit, in: context) }
+        case .admitted(let permit):
+            if permit.source == .probe { return try self.keep(permit, of: circuit, in: context) }
             let trouble = circuit.trouble
             circuit.store.close()
-            guard ticket.source != .none else { return self.admitUncounted(because: trouble, in: context) }
-            self.write(ticket, in: context)
+            guard permit.source != .unreported else { return self.admitUnreported(because: trouble, in: context) }
+            self.write(permit, in: context)
             return .done
         }
     }
@@ -86,32 +86,29 @@ struct AdmitVerb: Verb {
     /// Hands the slot of a probe to a keeper.
     ///
     /// Until the keeper is released, it ends with this process: an 'admit' that is killed keeps no slot.
-    private func keep(_ ticket: CallTicket, of circuit: CommandCircuit, in context: Context) throws(Failure) -> ExitCode
-    {
+    private func keep(
+        _ permit: PortablePermit, of circuit: CommandCircuit, in context: Context
+    ) throws(Failure) -> ExitCode {
         let keeper: Keeper
         do {
             let lock = try circuit.store.duplicateLock()
             defer { close(lock) }
-            let task = Keeper.Task(
-                circuit: self.circuit, ticket: ticket, holder: self.holder.process,
+            let job = Keeper.Job(
+                circuit: self.circuitName, permit: permit, holder: self.holder.process,
                 lease: circuit.config.probes.lease, store: circuit.store.path)
-            keeper = try Keeper(task, lock: lock)
+            keeper = try Keeper(job, lock: lock)
             Hook.reached("admit.kept")
-            try circuit.store.leaveWorker(
-                to: self.holder.process, named: self.holder.name, with: ticket, of: self.circuit)
+            try circuit.store.handOverWorker(
+                to: self.holder.process, named: self.holder.name, with: permit, of: self.circuitName)
         } catch {
-            // The slot is free at once, and the call counts nowhere.
-            _ = try? circuit.breaker.finish(ticket, .ignored)
+            // The slot is free at once; the totals count an ignored call.
+            _ = try? circuit.breaker.finish(permit, .ignored)
             circuit.store.close()
-            guard let error = error as? BreakerStoreError else {
-                throw Failure(
-                    .failed, "cannot keep the probe's slot: \(Self.reason(error))",
-                    hint: "name a process that lives until 'finish' with --holder-pid")
-            }
-            return self.admitUncounted(because: error.message.escaped, in: context)
+            guard let error = error as? BreakerStoreError else { throw Self.failure(error as? Keeper.StartError) }
+            return self.admitUnreported(because: error.message.escaped, in: context)
         }
         Hook.reached("admit.left")
-        self.write(ticket, keptBy: keeper.process, in: context)
+        self.write(permit, keptBy: keeper.process, in: context)
         Hook.reached("admit.written")
         // A permit that nobody got: the keeper must not keep the slot for it.
         guard context.console.hasWrittenAll else { return .failed }
@@ -120,36 +117,43 @@ struct AdmitVerb: Verb {
         return .done
     }
 
-    private static func reason(_ error: any Error) -> String {
-        switch error as? Keeper.Failure {
-        case .holderHasEnded: "the process for which it is held has ended"
-        case .systemError(let code): unsafe String(cString: strerror(code))
-        case nil: "\(error)"
+    private static func failure(_ error: Keeper.StartError?) -> Failure {
+        let start = "cannot keep the probe's slot"
+        switch error {
+        case .holderHasEnded:
+            return Failure(
+                .failed, "\(start): the process for which it is held has ended",
+                hint: "name a process that lives until 'finish' with --holder-pid")
+        case .keeperIsNotSeen:
+            return Failure(
+                .failed, "\(start): cannot see the process that keeps it", hint: "check that /proc is mounted")
+        case .systemError(let code):
+            return Failure(.failed, "\(start): \(unsafe String(cString: strerror(code)))")
+        case nil: return Failure(.failed, start)
         }
     }
 
     /// Lets the call through while the store can't be used: its outcome counts nowhere.
-    private func admitUncounted(because reason: String?, in context: Context) -> ExitCode {
+    private func admitUnreported(because reason: String?, in context: Context) -> ExitCode {
         let reason = reason.map { ": \($0)" } ?? ""
         context.console.writeError("\(Tool.name): the call is let through, and its outcome counts nowhere\(reason)\n")
-        self.write(CallTicket(source: .none), in: context)
+        self.write(.unreported, in: context)
         return .done
     }
 
-    private func write(_ ticket: CallTicket, keptBy keeper: RunningProcess? = nil, in context: Context) {
-        let permit = PermitText(
-            circuit: self.circuit, ticket: ticket, holder: self.holder.process, keeper: keeper)
+    private func write(_ permit: PortablePermit, keptBy keeper: RunningProcess? = nil, in context: Context) {
         let holder = self.holder
+        let text = PermitText(circuit: self.circuitName, permit: permit, holder: holder.process, keeper: keeper).text
         if context.isJSON {
             context.console.write(
                 JSONDocument.admitted(
-                    permit: permit.text, circuit: self.circuit, isProbe: permit.ticket.source == .probe,
-                    isCounted: permit.ticket.source != .none, holder: (holder.process.pid, holder.name)))
+                    permit: text, circuit: self.circuitName, isProbe: permit.source == .probe,
+                    isCounted: permit.source != .unreported, holder: (holder.process.pid, holder.name)))
         } else {
             context.console.writeError("holder: \(holder.process.pid) (\(holder.name))\n")
-            context.console.write(permit.text + "\n")
+            context.console.write(text + "\n")
         }
-        if holder.isSubshell {
+        if holder.isSubshellByDefault {
             context.console.writeError(
                 "\(Tool.name): process \(holder.process.pid) is a subshell, and the permit ends with it\n"
                     + "hint: name the shell with --holder-pid $$\n")

@@ -20,7 +20,7 @@ struct FinishVerb: Verb {
     static let options: [Option] = [OutcomeText.error]
     static let refusedOptions: [Option] = [.json]
 
-    private let permit: PermitText
+    private let text: PermitText
     private let verdict: Verdict
     private let error: String?
 
@@ -29,7 +29,7 @@ struct FinishVerb: Verb {
             throw .usage("'finish' takes a permit and an outcome", verb: Self.name)
         }
         do throws(PermitText.Malformed) {
-            self.permit = try PermitText(arguments.operands[0])
+            self.text = try PermitText(arguments.operands[0])
         } catch {
             throw .usage("this is no permit: \(error.problem)", verb: Self.name)
         }
@@ -38,11 +38,11 @@ struct FinishVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        guard self.permit.ticket.source != .none else { return .done }
-        _ = try context.path()
+        guard self.text.permit.source != .unreported else { return .done }
+        let path = try context.path()
         var problem: String?
         do throws(BreakerStoreError) {
-            problem = try self.report(in: context)
+            problem = try self.report(to: path, in: context)
         } catch {
             problem = context.failure(error, doing: "use").message
         }
@@ -51,26 +51,26 @@ struct FinishVerb: Verb {
     }
 
     /// Reports, and then ends the keeper; returns why nothing was counted.
-    private func report(in context: Context) throws(BreakerStoreError) -> String? {
+    private func report(to path: String, in context: Context) throws(BreakerStoreError) -> String? {
         // Without a report, too: the holder has said that the call is over.
-        defer { if let keeper = self.permit.keeper { _ = Keeper.end(keeper, token: self.permit.ticket.token) } }
-        let store = try context.openForCommand(.existing)
+        defer { if let keeper = self.text.keeper { Keeper.end(keeper, token: self.text.permit.token) } }
+        let store = try CircuitStore(path: path, configuration: context.configuration(.existing))
         defer { store.close() }
         Hook.reached("finish.opened")
         let breaker: CircuitBreaker
         do throws(BreakerStoreError) {
-            breaker = try store.breaker(named: self.permit.circuit)
+            breaker = try store.breaker(named: self.text.circuit)
         } catch {
             guard error.code == .noSuchCircuit else { throw error }
-            return "the store has no circuit \(self.permit.circuit.quoted) any more"
+            return "the store has no circuit \(self.text.circuit.quoted) any more"
         }
-        let report = try breaker.finish(
-            self.permit.ticket, self.verdict, error: self.error, reporter: self.permit.holder.reporter)
+        let result = try breaker.finish(
+            self.text.permit, self.verdict, error: self.error, reporter: self.text.holder.reporter)
         Hook.reached("finish.reported")
-        switch report {
-        case .counted: return nil
+        switch result {
+        case .done: return nil
         case .late: return "the permit was finished before, or the circuit has changed since"
-        case .ofAnotherFile: return "the permit is of an earlier boot, or of another store"
+        case .ofAnotherBootOrFile: return "the permit is of an earlier boot, or of another store"
         }
     }
 }

@@ -2,12 +2,15 @@ import BreakerStore
 
 /// A permit as `admit` prints it and `finish` takes it: one word of printable ASCII.
 ///
-/// `permit1.KIND.CIRCUIT.…`: the version first, then all that the report needs, each part behind a full stop. In the
-/// circuit's name all bytes but letters, digits, `-` and `_` are written as `%` and two hexadecimal digits. The last
-/// part is a checksum of the others: a permit that was cut short is none.
+/// Its parts have full stops between them:
+///
+///     permit1.KIND.CIRCUIT.EPOCH.TOKEN.INCARNATION.BOOT.BEGAN.REPORTKEY.HOLDER.HOLDERSTART.KEEPER.KEEPERSTART.CHECKSUM
+///
+/// In the circuit's name all bytes but letters, digits, `-` and `_` are written as `%` and two hexadecimal digits. The
+/// checksum is an FNV-1a hash of all before it: a permit that was cut short is none.
 struct PermitText: Hashable {
     var circuit: String
-    var ticket: CallTicket
+    var permit: PortablePermit
     /// The process for which the call is made.
     var holder: RunningProcess
     /// The process that keeps a probe's slot; nil for other calls.
@@ -20,30 +23,46 @@ struct PermitText: Hashable {
         init(_ problem: String) { self.problem = problem }
     }
 
-    private static let version = "permit1"
-    static let maxLength = 4_096
-    private static let parts = 14
-
-    var text: String {
-        let (ticket, keeper) = (self.ticket, self.keeper)
-        let numbers = [
-            ticket.epoch.rawValue, ticket.token, ticket.incarnation, Int64(ticket.boot), ticket.began, ticket.key,
-            Int64(self.holder.pid), self.holder.start, Int64(keeper?.pid ?? 0), keeper?.start ?? 0,
-        ]
-        let words = [Self.version, ticket.source.rawValue, Self.escape(self.circuit)] + numbers.map { String($0) }
-        let text = words.joined(separator: ".")
-        return "\(text).\(Self.checksum(text))"
+    /// The numbers, in the order of the text.
+    private enum Field: Int, CaseIterable {
+        case epoch, token, incarnation, boot, began, reportKey, holder, holderStart, keeper, keeperStart
     }
 
-    private static func checksum(_ text: String) -> String {
+    private static let version = "permit1"
+    static let maxLength = 4_096
+    /// The version, the kind and the circuit, then the numbers, and the checksum.
+    private static let partCount = 3 + Field.allCases.count + 1
+
+    var text: String {
+        let words = [Self.version, self.permit.source.rawValue, Self.percentEncode(self.circuit)]
+        let text = (words + Field.allCases.map { String(self.number($0)) }).joined(separator: ".")
+        return "\(text).\(Self.checksum(of: text))"
+    }
+
+    private func number(_ field: Field) -> Int64 {
+        switch field {
+        case .epoch: self.permit.epoch.rawValue
+        case .token: self.permit.token
+        case .incarnation: self.permit.incarnation
+        case .boot: Int64(self.permit.boot)
+        case .began: self.permit.began
+        case .reportKey: self.permit.reportKey
+        case .holder: Int64(self.holder.pid)
+        case .holderStart: self.holder.start
+        case .keeper: Int64(self.keeper?.pid ?? 0)
+        case .keeperStart: self.keeper?.start ?? 0
+        }
+    }
+
+    private static func checksum(of text: String) -> String {
         var fingerprint = Fingerprint()
         fingerprint.add(bytesOf: text)
         return String(fingerprint.value, radix: 16)
     }
 
-    init(circuit: String, ticket: CallTicket, holder: RunningProcess, keeper: RunningProcess? = nil) {
+    init(circuit: String, permit: PortablePermit, holder: RunningProcess, keeper: RunningProcess? = nil) {
         self.circuit = circuit
-        self.ticket = ticket
+        self.permit = permit
         self.holder = holder
         self.keeper = keeper
     }
@@ -62,51 +81,52 @@ struct PermitText: Hashable {
             throw Malformed("it does not begin with '\(Self.version).'")
         }
         guard version == Self.version else { throw Malformed("its version is not known to this release") }
-        guard words.count == Self.parts else {
-            throw Malformed("it has \(words.count) parts, not \(Self.parts): was it cut short?")
+        guard words.count == Self.partCount else {
+            throw Malformed("it has \(words.count) parts, not \(Self.partCount): was it cut short?")
         }
-        guard let source = CallTicket.Source(rawValue: String(words[1])) else {
+        guard let kind = PortablePermit.Source(rawValue: String(words[1])) else {
             throw Malformed("its kind \(String(words[1]).quoted) is not known")
         }
-        guard let circuit = Self.unescape(words[2]), !circuit.isEmpty, circuit.unicodeScalars.count <= 200 else {
-            throw Malformed("its circuit has no valid name")
-        }
+        guard let circuit = Self.percentDecode(words[2]), CircuitName.lengths.contains(circuit.unicodeScalars.count)
+        else { throw Malformed("its circuit has no valid name") }
         var numbers: [Int64] = []
-        for word in words[3..<(Self.parts - 1)] {
+        for word in words[3..<(Self.partCount - 1)] {
             // One spelling for each number: nothing before or behind it, and no zeros in front.
             guard let number = Int64(word), String(number) == word else {
                 throw Malformed("\(String(word).quoted) is not a number")
             }
             numbers.append(number)
         }
-        try self.init(source, circuit, numbers)
+        try self.init(kind: kind, circuit: circuit, numbers: numbers)
         guard self.text == text else { throw Malformed("its checksum is wrong: was it changed or cut short?") }
     }
 
-    /// - Parameter numbers: ten, in the order of the text.
-    private init(_ source: CallTicket.Source, _ circuit: String, _ numbers: [Int64]) throws(Malformed) {
-        let pids: ClosedRange<Int64> = 1...(1 << 22)
-        guard let boot = UInt32(exactly: numbers[3]), numbers[1] >= 0, numbers[4] >= 0, numbers[5] >= 0 else {
-            throw Malformed("one of its numbers is out of range")
+    /// - Parameter numbers: one for each `Field`, in the order of the text.
+    private init(kind: PortablePermit.Source, circuit: String, numbers: [Int64]) throws(Malformed) {
+        func number(_ field: Field) -> Int64 { numbers[field.rawValue] }
+        func process(_ pid: Field, startedAt start: Field) -> RunningProcess? {
+            guard let pid = Int32(exactly: number(pid)) else { return nil }
+            let process = RunningProcess(pid: pid, start: number(start))
+            return process.reporter == nil ? nil : process
         }
-        let holder = RunningProcess(pid: Int32(truncatingIfNeeded: numbers[6]), start: numbers[7])
-        guard pids.contains(numbers[6]), holder.reporter != nil else {
+        guard let boot = UInt32(exactly: number(.boot)), number(.token) >= 0, number(.began) >= 0,
+            number(.reportKey) >= 0
+        else { throw Malformed("one of its numbers is out of range") }
+        guard let holder = process(.holder, startedAt: .holderStart) else {
             throw Malformed("its holder is not a process")
         }
         var keeper: RunningProcess?
-        if source == .probe {
-            keeper = RunningProcess(pid: Int32(truncatingIfNeeded: numbers[8]), start: numbers[9])
-            guard pids.contains(numbers[8]), keeper?.reporter != nil else {
-                throw Malformed("its keeper is not a process")
-            }
-        } else if numbers[1] != 0 || numbers[8] != 0 || numbers[9] != 0 {
+        if kind == .probe {
+            keeper = process(.keeper, startedAt: .keeperStart)
+            guard keeper != nil else { throw Malformed("its keeper is not a process") }
+        } else if number(.token) != 0 || number(.keeper) != 0 || number(.keeperStart) != 0 {
             throw Malformed("only a probe has a token and a keeper")
         }
         self.init(
             circuit: circuit,
-            ticket: CallTicket(
-                source: source, epoch: Epoch(numbers[0]), token: numbers[1], incarnation: numbers[2], boot: boot,
-                began: numbers[4], key: numbers[5]),
+            permit: PortablePermit(
+                source: kind, epoch: Epoch(number(.epoch)), token: number(.token), incarnation: number(.incarnation),
+                boot: boot, began: number(.began), reportKey: number(.reportKey)),
             holder: holder, keeper: keeper)
     }
 
@@ -121,7 +141,7 @@ struct PermitText: Hashable {
         }
     }
 
-    private static func escape(_ name: String) -> String {
+    private static func percentEncode(_ name: String) -> String {
         var bytes: [UInt8] = []
         for byte in name.utf8 {
             if Self.isPlain(byte) {
@@ -134,7 +154,7 @@ struct PermitText: Hashable {
     }
 
     /// The name; nil if the text is no spelling of one.
-    private static func unescape(_ text: Substring) -> String? {
+    private static func percentDecode(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {

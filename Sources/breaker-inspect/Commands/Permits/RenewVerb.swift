@@ -3,9 +3,9 @@ import BreakerStoreJSON
 import BreakerTool
 import CBreakerCommand
 
-/// `renew-permit`: renews the lease of a probe's slot once, for a keeper; the help does not list it.
+/// `renew-slot`: renews the lease of a probe's slot once, for a keeper; the help does not list it.
 ///
-/// Prints the lease in milliseconds. Exits with 4 if the probe has no slot any more.
+/// Prints the lease in milliseconds. Exits with `bc_slot_is_gone` if the probe has no slot any more.
 struct RenewVerb: Verb {
     static let name = BC_RENEWING_VERB
     static let synopsis = "CIRCUIT TOKEN EPOCH"
@@ -13,6 +13,8 @@ struct RenewVerb: Verb {
     static let details = ""
     static let options: [Option] = []
     static let refusedOptions: [Option] = [.json]
+
+    private static let slotIsGone = ExitCode(rawValue: Int32(bc_slot_is_gone))
 
     private let circuit: String
     private let token: Int64
@@ -30,13 +32,13 @@ struct RenewVerb: Verb {
             do throws(BreakerStoreError) {
                 let breaker = try store.breaker(named: self.circuit)
                 guard let lease = try breaker.renewProbe(token: self.token, epoch: Epoch(self.epoch)) else {
-                    return .noSuchCircuit
+                    return Self.slotIsGone
                 }
                 context.console.write("\(max(1, lease.wholeMilliseconds))\n")
                 return .done
             } catch {
                 guard error.code == .noSuchCircuit else { throw error }
-                return .noSuchCircuit
+                return Self.slotIsGone
             }
         }
     }

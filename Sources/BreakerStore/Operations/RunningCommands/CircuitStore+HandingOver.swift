@@ -1,11 +1,11 @@
 import Synchronization
 
-/// How a store is closed while its worker goes on living: for a probe whose process ends before the probe does.
+/// Closes a store whose worker must outlive this process, because the process has claimed a probe for another one.
 extension CircuitStore {
     /// A further descriptor of the lock file, with the locked byte of this worker; the caller must close it.
     ///
     /// No program that this process runs inherits it by itself. A process to which it is handed keeps the worker alive
-    /// after `leaveWorker`, and with the worker its probes' slots.
+    /// after `handOverWorker`, and with the worker its probes' slots.
     package func duplicateLock() throws(BreakerStoreError) -> Int32 {
         let core = try self.usableCore()
         guard let lock = core.answers.lockFile?.duplicateDescriptor() else {
@@ -22,17 +22,17 @@ extension CircuitStore {
     /// no circuit any more, so it answers no question about failure rates. Commits on the calling thread.
     ///
     /// - Parameters:
-    ///   - ticket: the probe that the worker keeps.
+    ///   - permit: the probe that the worker keeps.
     ///   - circuit: the probe's circuit.
-    package func leaveWorker(
-        to process: RunningProcess, named name: String, with ticket: CallTicket, of circuit: String
+    package func handOverWorker(
+        to process: RunningProcess, named name: String, with permit: PortablePermit, of circuit: String
     ) throws(BreakerStoreError) {
         let core = try self.usableCore()
         let prober = Circuit.Prober(name: String(name.prefix(200)), pid: process.pid)
         try core.commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
-            try transaction.leaveWorker(to: prober)
+            try transaction.handOverWorker(to: prober)
             _ = try transaction.change(circuit) { circuit, _, _ in
-                guard let index = circuit.probes.firstIndex(where: { $0.token == ticket.token }) else { return }
+                guard let index = circuit.probes.firstIndex(where: { $0.token == permit.token }) else { return }
                 circuit.probes[index].prober = prober
             }
         }
@@ -43,7 +43,7 @@ extension CircuitStore {
 
 extension Transaction {
     /// Gives the worker's row another name and pid, and ends its use of all circuits.
-    fileprivate func leaveWorker(to prober: Circuit.Prober) throws(BreakerStoreError) {
+    fileprivate func handOverWorker(to prober: Circuit.Prober) throws(BreakerStoreError) {
         let id = SQLValue(self.worker.id)
         try self.database.run(
             "UPDATE worker SET name = ?2, pid = ?3 WHERE id = ?1", id, .text(prober.name), .integer(Int64(prober.pid)))

@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// Calls that one process lets through, and another one reports.
-@Suite(.timeLimit(.minutes(10))) struct TicketTests {
+@Suite(.timeLimit(.minutes(10))) struct PortablePermitTests {
     private let fixture: StoreFixture
 
     init() throws { self.fixture = try StoreFixture() }
@@ -29,25 +29,28 @@ import Darwin
 
     @Test(arguments: Self.rules) func aFailureCountsOnce(rule: TripRule) throws {
         let breaker = try self.fixture.breaker(trip: rule)
-        let ticket = try breaker.admitTicket()
+        let permit = try breaker.admitPortable()
         let reporter = try Self.parent().reporter
-        #expect(try breaker.finish(ticket, .failure, error: "down", reporter: reporter) == .counted)
-        for verdict in [Verdict.failure, .failure] {
+        #expect(try breaker.finish(permit, .failure, error: "down", reporter: reporter) == .done)
+        for _ in 0..<2 {
             self.fixture.clock.advance(by: .seconds(1))
-            #expect(try breaker.finish(ticket, verdict, reporter: reporter) == .late)
+            #expect(try breaker.finish(permit, .failure, reporter: reporter) == .late)
         }
         #expect(breaker.totals.failed == 1)
         #expect(breaker.failureCount == (rule.count == nil ? 0 : 1))
         let snapshot = try #require(try self.fixture.store.circuit(named: "a"))
-        #expect((snapshot.recent?.failed ?? 1) == 1)
-        if rule.count != nil { #expect(snapshot.lastError == "down") }
+        if rule.count == nil {
+            #expect(snapshot.recent?.failed == 1)
+        } else {
+            #expect(snapshot.lastError == "down")
+        }
     }
 
     /// Rows that only show what was counted must not stay for ever.
     @Test func theRowsOfAFailureRateRuleGoWithItsWindow() throws {
         let breaker = try self.fixture.breaker(trip: .failureRate(0.9, minimumCalls: 100, within: .seconds(60)))
         for _ in 0..<5 {
-            #expect(try breaker.finish(breaker.admitTicket(), .failure, reporter: Self.parent().reporter) == .counted)
+            #expect(try breaker.finish(breaker.admitPortable(), .failure, reporter: Self.parent().reporter) == .done)
             self.fixture.clock.advance(by: .seconds(40))
         }
         let rows = try self.fixture.core?.read { (database) throws(BreakerStoreError) in
@@ -58,42 +61,53 @@ import Darwin
 
     @Test func aSuccessForgetsFailuresInARow() throws {
         let breaker = try self.fixture.breaker(trip: .consecutiveFailures(3))
-        let (failed, good) = (try breaker.admitTicket(), try breaker.admitTicket())
-        #expect(try breaker.finish(failed, .failure) == .counted)
+        let (failed, good) = (try breaker.admitPortable(), try breaker.admitPortable())
+        #expect(try breaker.finish(failed, .failure) == .done)
         #expect(breaker.failureCount == 1)
-        #expect(try breaker.finish(good, .success) == .counted)
+        #expect(try breaker.finish(good, .success) == .done)
         #expect(breaker.failureCount == 0)
         #expect(breaker.totals.succeeded == 1)
-        #expect(try breaker.finish(try breaker.admitTicket(), .ignored) == .counted)
+        #expect(try breaker.finish(try breaker.admitPortable(), .ignored) == .done)
         #expect(breaker.totals.ignored == 1)
     }
 
     @Test(arguments: [Verdict.success, .failure, .ignored]) func aChangedCircuitTakesNoReport(verdict: Verdict) throws {
         let breaker = try self.fixture.breaker()
-        let ticket = try breaker.admitTicket()
+        let permit = try breaker.admitPortable()
         try self.fixture.store.reset("a")
-        #expect(try breaker.finish(ticket, verdict) == .late)
+        #expect(try breaker.finish(permit, verdict) == .late)
         #expect(breaker.failureCount == 0)
     }
 
-    @Test func aTicketOfAnotherFileOrBootCountsNowhere() throws {
+    @Test func aPermitOfAnotherFileOrBootCountsNowhere() throws {
         let breaker = try self.fixture.breaker()
-        var ticket = try breaker.admitTicket()
-        ticket.incarnation ^= 1
-        #expect(try breaker.finish(ticket, .failure) == .ofAnotherFile)
-        ticket = try breaker.admitTicket()
-        ticket.boot ^= 1
-        #expect(try breaker.finish(ticket, .failure) == .ofAnotherFile)
-        #expect(try breaker.finish(CallTicket(source: .none), .failure) == .counted)
+        var permit = try breaker.admitPortable()
+        permit.incarnation ^= 1
+        #expect(try breaker.finish(permit, .failure) == .ofAnotherBootOrFile)
+        permit = try breaker.admitPortable()
+        permit.boot ^= 1
+        #expect(try breaker.finish(permit, .failure) == .ofAnotherBootOrFile)
+        #expect(try breaker.finish(.unreported, .failure) == .done)
         #expect(breaker.failureCount == 0)
         #expect(breaker.totals.failed == 0)
     }
 
+    /// A permit is a text: its numbers may be any.
+    @Test func theHighestReportKeyOverflowsNothing() throws {
+        let breaker = try self.fixture.breaker()
+        var permit = try breaker.admitPortable()
+        permit.reportKey = .max
+        let reporter = try Self.parent().reporter
+        #expect(try breaker.finish(permit, .failure, reporter: reporter) == .done)
+        #expect(try breaker.finish(permit, .failure, reporter: reporter) == .late)
+        #expect(breaker.failureCount == 1)
+    }
+
     @Test func anOutageOpensTheCircuit() throws {
         let breaker = try self.fixture.breaker()
-        #expect(try breaker.finish(breaker.admitTicket(), .outage(for: .seconds(90))) == .counted)
+        #expect(try breaker.finish(breaker.admitPortable(), .outage(for: .seconds(90))) == .done)
         #expect(breaker.state.isOpen)
-        #expect(throws: CircuitOpenError.self) { try breaker.admitTicket() }
+        #expect(throws: CircuitOpenError.self) { try breaker.admitPortable() }
     }
 
     // MARK: - Reporters
@@ -102,9 +116,9 @@ import Darwin
         TripRule.failures(2, within: .seconds(60)), .failureRate(0.5, minimumCalls: 2, within: .seconds(60)),
     ]) func theReporterIsTheHolder(rule: TripRule) throws {
         let breaker = try self.fixture.store.breaker(.init(name: "a", trip: rule, minimumReporters: 2))
-        for _ in 0..<4 { _ = try breaker.finish(breaker.admitTicket(), .failure, reporter: Self.parent().reporter) }
+        for _ in 0..<4 { _ = try breaker.finish(breaker.admitPortable(), .failure, reporter: Self.parent().reporter) }
         #expect(breaker.state == .closed)
-        _ = try breaker.finish(breaker.admitTicket(), .failure, reporter: Self.own().reporter)
+        _ = try breaker.finish(breaker.admitPortable(), .failure, reporter: Self.own().reporter)
         #expect(breaker.state.isOpen)
     }
 
@@ -115,8 +129,8 @@ import Darwin
         let parent = try Self.parent()
         let ended = RunningProcess(pid: parent.pid, start: parent.start + 1)
         #expect(!ended.isRunning)
-        _ = try breaker.finish(breaker.admitTicket(), .failure, reporter: ended.reporter)
-        _ = try breaker.finish(breaker.admitTicket(), .failure, reporter: parent.reporter)
+        _ = try breaker.finish(breaker.admitPortable(), .failure, reporter: ended.reporter)
+        _ = try breaker.finish(breaker.admitPortable(), .failure, reporter: parent.reporter)
         #expect(breaker.state == .closed)
         breaker.record(.failure, reporter: try Self.own().reporter)
         #expect(breaker.state.isOpen)
@@ -140,30 +154,30 @@ import Darwin
 
     @Test func aProbesReportCountsOnce() async throws {
         let breaker = try await self.fixture.dueBreaker(probes: ProbeRule(successesToClose: 2))
-        let ticket = try breaker.admitTicket()
-        #expect(ticket.source == .probe)
-        #expect(throws: CircuitOpenError.self) { try breaker.admitTicket() }
-        #expect(try breaker.finish(ticket, .success) == .counted)
-        #expect(try breaker.finish(ticket, .success) == .late)
+        let permit = try breaker.admitPortable()
+        #expect(permit.source == .probe)
+        #expect(throws: CircuitOpenError.self) { try breaker.admitPortable() }
+        #expect(try breaker.finish(permit, .success) == .done)
+        #expect(try breaker.finish(permit, .success) == .late)
         #expect(breaker.state == .halfOpen)
-        #expect(try breaker.finish(breaker.admitTicket(), .success) == .counted)
+        #expect(try breaker.finish(breaker.admitPortable(), .success) == .done)
         #expect(breaker.state == .closed)
     }
 
     @Test func aRenewedLeaseIsLonger() async throws {
         let breaker = try await self.fixture.dueBreaker(probes: ProbeRule(lease: .seconds(10)))
-        let ticket = try breaker.admitTicket()
+        let permit = try breaker.admitPortable()
         for _ in 0..<5 {
             self.fixture.clock.advance(by: .seconds(9))
-            #expect(try breaker.renewProbe(token: ticket.token, epoch: ticket.epoch) == .seconds(10))
+            #expect(try breaker.renewProbe(token: permit.token, epoch: permit.epoch) == .seconds(10))
         }
-        #expect(throws: CircuitOpenError.self) { try breaker.admitTicket() }
-        #expect(try breaker.renewProbe(token: ticket.token ^ 1, epoch: ticket.epoch) == nil)
-        #expect(try breaker.renewProbe(token: ticket.token, epoch: ticket.epoch.adding(-1)) == nil)
+        #expect(throws: CircuitOpenError.self) { try breaker.admitPortable() }
+        #expect(try breaker.renewProbe(token: permit.token ^ 1, epoch: permit.epoch) == nil)
+        #expect(try breaker.renewProbe(token: permit.token, epoch: permit.epoch.adding(-1)) == nil)
         // A prober that was stopped for longer than the lease is late, also if no other probe has come.
         self.fixture.clock.advance(by: .seconds(11))
-        #expect(try breaker.renewProbe(token: ticket.token, epoch: ticket.epoch) == nil)
-        #expect(try breaker.finish(ticket, .success) == .late)
+        #expect(try breaker.renewProbe(token: permit.token, epoch: permit.epoch) == nil)
+        #expect(try breaker.finish(permit, .success) == .late)
         #expect(breaker.state == .halfOpen)
     }
 
@@ -178,14 +192,14 @@ import Darwin
         let breaker = try one.breaker(config)
         breaker.record(.failure, reporter: parent.reporter)
         try one.probe("a")
-        let ticket = try breaker.admitTicket()
+        let permit = try breaker.admitPortable()
         let lock = try one.duplicateLock()
-        try one.leaveWorker(to: parent, named: "shell", with: ticket, of: "a")
+        try one.handOverWorker(to: parent, named: "shell", with: permit, of: "a")
         #expect(one.isClosed)
         let other = try CircuitStore(path: path, configuration: configuration)
         defer { other.close() }
         let late = try other.breaker(named: "a")
-        #expect(throws: CircuitOpenError.self) { try late.admitTicket() }
+        #expect(throws: CircuitOpenError.self) { try late.admitPortable() }
         let owner = try #require(try other.workers().first { $0.pid == parent.pid })
         #expect(owner.name == "shell")
         let probe = try #require(try other.circuit(named: "a")?.probes.first)
@@ -193,7 +207,7 @@ import Darwin
         #expect(probe.name == "shell")
         #expect(probe.pid == parent.pid)
         close(lock)
-        #expect(try late.admitTicket().source == .probe)
-        #expect(try late.finish(ticket, .success) == .late)
+        #expect(try late.admitPortable().source == .probe)
+        #expect(try late.finish(permit, .success) == .late)
     }
 }

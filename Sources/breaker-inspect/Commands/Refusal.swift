@@ -3,9 +3,9 @@ import BreakerStoreJSON
 import BreakerTool
 
 /// The refusal of a call, as the verbs that ask for a call report it.
-struct Refused {
+struct Refusal {
     private let error: CircuitOpenError
-    /// Whether the circuit is open because the service has declared an outage, and not by a rule of this host.
+    /// Whether the circuit is open because the provider has declared an outage, and not by a rule of this host.
     private let isDeclared: Bool
 
     init(_ error: CircuitOpenError, isDeclared: Bool) {
@@ -16,7 +16,7 @@ struct Refused {
     /// One line, such as `refused: open, retry in 41 s`.
     var line: String {
         switch self.error.cause {
-        case .open: "refused: open\(self.isDeclared ? ", the service has declared an outage" : "")\(self.retry)"
+        case .open: "refused: open\(self.isDeclared ? ", the provider has declared an outage" : "")\(self.retry)"
         case .probing: "refused: probing, no other call is let through now"
         case .held: "refused: held open\(self.operator)\(self.retry)\(self.reason)"
         }
