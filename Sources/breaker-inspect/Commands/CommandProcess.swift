@@ -193,7 +193,7 @@ struct CommandProcess {
 
     /// The command was stopped: stops this process's group, too, so that the shell notices; then both go on.
     private mutating func stopAlong(with signal: Int32) {
-        // Without a terminal of its own group there is no shell that has to notice.
+        // Without a terminal no shell has to notice, and in a shared group the terminal has stopped both.
         guard self.terminal >= 0 else { return }
         self.reclaimForeground()
         bc_stop_own_group(signal == SIGSTOP ? SIGSTOP : SIGTSTP)
