@@ -193,7 +193,7 @@ pid_t bc_start(const bc_command *command, int *error) {
     } else {
         failure = errno;
     }
-    // SIGCHLD is pending, if the command has ended already: blocked signals are pending until here.
+    // SIGCHLD is pending, if the command has ended already: it was blocked until here.
     if (pid > 0 && install_handlers(command->has_own_group) != 0) {
         failure = errno;
         kill(pid, SIGKILL);

@@ -39,7 +39,8 @@ enum { lock_descriptor = 3, channel_descriptor = 4, first_unused = 5 };
 enum { first_moved = 16 };
 // How often, in milliseconds, it is checked whether a process has ended, where the system can't report its end.
 enum { poll_interval = 5 };
-// The shortest time between two renewals, and the longest wait, after which all is checked again; in milliseconds.
+// In milliseconds: the shortest time between two renewals, so that the shortest lease keeps no processor busy; and the
+// longest wait of one poll, which takes an int: a longer one is made of several.
 enum { min_delay = 20, max_wait = 3600000 };
 enum { ready = 'r', released = 'g' };
 
@@ -225,7 +226,7 @@ static void schedule(keeper_state *state, int64_t delay) {
     state->due = now() + (delay < min_delay ? min_delay : delay);
 }
 
-// A lease is renewed at its half: the second half is left for renewals that fail, or come late.
+// A lease is renewed after its half: the second half is left for renewals that fail, or come late.
 static void schedule_renewal(keeper_state *state) { schedule(state, state->lease / 2); }
 
 // A renewal that failed is tried again after an eighth of the lease: several times before the lease is over.

@@ -200,7 +200,7 @@ struct CommandProcess {
     /// A command that was stopped because it used the terminal from the background gets the foreground, if this group
     /// has it by now: the shell's `fg` gives it to this group alone.
     private mutating func stopAlong(with signal: Int32) {
-        // Without a terminal of its own group there is no shell that has to notice.
+        // Without a terminal no shell has to notice, and in a shared group the terminal has stopped both.
         guard self.terminal >= 0 else { return }
         let wantsTerminal = signal == SIGTTIN || signal == SIGTTOU
         if !wantsTerminal || bc_is_foreground(self.terminal) == 0 {

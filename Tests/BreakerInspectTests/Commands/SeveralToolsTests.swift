@@ -220,10 +220,10 @@ import Testing
     private static let agent = """
         cat >agent <<'END'
         ./before-call "$1"; echo "code $?" >>"$1"; : >"asked-$1"
-        until [ -e "go-$1" ]; do sleep 0.02; done
+        \(Child.until(#"[ -e "go-$1" ]"#))
         ./after-call "$1" success; echo "code $?" >>"$1"
         END
-        asked() { until [ -e "asked-$1" ]; do sleep 0.02; done; }
+        asked() { \(Child.until(#"[ -e "asked-$1" ]"#)); }
         breaker-inspect record \(Article.circuit) outage=1h; breaker-inspect probe \(Article.circuit) >/dev/null
 
         """
