@@ -64,7 +64,8 @@ compiles_alone "the machine of a circuit ($library/Circuit)" \
 compiles_alone "what works on files ($library/SQLite with $library/Files)" \
     "$library"/SQLite/*.swift "$library"/SQLite/*/*.swift "$library"/Files/*.swift "$library"/Files/*/*.swift \
     "$library"/Circuit/Numbers/*.swift "$library/BreakerStoreError.swift" \
-    "$library/Support/RunningProcess.swift" "$library/Support/Threads/Deadline.swift" "$library/Support/Threads/ForkRecord.swift" \
+    "$library/Support/RunningProcess.swift" "$library/Support/Fingerprint.swift" \
+    "$library/Support/Threads/Deadline.swift" "$library/Support/Threads/ForkRecord.swift" \
     "$library/Support/Hook.swift" "$library/Support/Threads/PerProcess.swift" \
     "$library/Support/String+Escaped.swift" "$library/Support/TypeNames.swift"
 

@@ -305,6 +305,7 @@ bc_stamp bc_stamp_of(const char *path) {
     struct timespec modified = info.st_mtim;
 #endif
     stamp.is_there = 1;
+    stamp.is_regular = S_ISREG(info.st_mode) != 0;
     stamp.device = (unsigned long long)info.st_dev;
     stamp.inode = (unsigned long long)info.st_ino;
     stamp.size = (long long)info.st_size;

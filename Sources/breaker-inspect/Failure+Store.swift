@@ -26,7 +26,8 @@ extension Failure {
                     : message + ", but \(degraded.counted("live worker")) \(degraded == 1 ? "uses" : "use") it,"
                         + " and \(degraded == 1 ? "guards" : "guard") in memory",
                 hint: degraded == 0
-                    ? "this tool creates none; name the file that the services use with --store or BREAKER_STORE"
+                    ? "name the file that the services use with --store or BREAKER_STORE; only 'run', 'admit' and"
+                        + " 'record' create one"
                     : LiveWorkers.adviceWithoutFile
             )
         case .busy:

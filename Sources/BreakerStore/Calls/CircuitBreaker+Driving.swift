@@ -228,7 +228,7 @@ extension CircuitBreaker {
         let config = circuit.registeredConfig
         switch change {
         case .claim:
-            let token = core.newToken()
+            let token = core.newProbeToken()
             return { (transaction) throws(BreakerStoreError) in
                 let decision = try transaction.change(name, own: config, registers: true) { circuit, moment, _ in
                     circuit.callArrived(

@@ -77,7 +77,7 @@ extension Circuit {
         )
         guard !self.isForgotten(failure) else { return .stale }
         if report.isRetry, kept.contains(worker: failure.worker, sequence: failure.sequence) { return .stale }
-        if let error = report.error { self.lastError = error }
+        self.setLastError(of: report)
         let start = self.startOfCounting(at: moment.now)
         if let start, self.failureCount.hasExpired { self.change(.dropBefore(start)) }
         let isLate = [start, self.failureCount.droppedBefore].contains { $0.map { failure.at < $0 } ?? false }
@@ -163,6 +163,11 @@ extension Circuit {
         return "\(failures), the last: \(error)"
     }
 
+    /// A declared outage without a text has nothing to do with the error of an earlier failure.
+    mutating func setLastError(of report: Report) {
+        if report.error != nil || report.outage != nil { self.lastError = report.error }
+    }
+
     /// Whether a success has forgotten the failure already.
     private func isForgotten(_ failure: Failure) -> Bool {
         // A failure and a success in the same microsecond: their order is unknown, so the failure counts.
@@ -193,19 +198,19 @@ extension Circuit {
         case .closed:
             if report.epoch == self.epoch { return nil }
             guard let end, end > now, self.rules.isKnown else { return .stale }
-            if let error = report.error { self.lastError = error }
+            self.setLastError(of: report)
             self.open(at: moment, as: .tripped, by: outage, failedAt: failedAt)
             return .tripped
         case .open(let until):
             guard let end, end > now, end > until.adding(Self.outageTolerance) else { return .unchanged }
-            if let error = report.error { self.lastError = error }
+            self.setLastError(of: report)
             // A new epoch: by it the links, and a restoration after a loss, tell that this state is the later one.
             self.enter(.open(until: end), since: self.since, epochAt: now)
             self.record(.extended, from: self.word, reason: self.outageReason(outage))
             return .extended
         case .halfOpen:
             guard let end, end > now else { return .stale }
-            if let error = report.error { self.lastError = error }
+            self.setLastError(of: report)
             self.open(at: moment, as: .reopened, by: outage, failedAt: failedAt)
             return .reopened
         case .unknown: return .stale

@@ -100,7 +100,7 @@ extension Circuit {
             // The probe lost its slot, but what it heard of the provider is news all the same.
             return report.outage.flatMap { self.outageDeclared($0, by: report, at: moment) } ?? .stale
         }
-        if let error = report.error { self.lastError = error }
+        self.setLastError(of: report)
         // A service that says that it is down is not tried further, whatever the rule tolerates.
         if report.outage == nil, self.countProbeFailureIfTolerated() { return .counted }
         self.open(at: moment, as: .reopened, by: report.outage, failedAt: min(report.at, moment.now))

@@ -1,5 +1,13 @@
 import CBreakerStore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A process of this host, told apart from all others by its id and its start: ids are used again.
 package struct RunningProcess: Hashable, Sendable {
     package let pid: Int32
@@ -17,6 +25,9 @@ package struct RunningProcess: Hashable, Sendable {
         guard unsafe bs_find_process(pid, &found) != 0 else { return nil }
         self.init(pid: pid, start: found.start)
     }
+
+    /// This process; nil if the system does not say when it has started.
+    package static var current: RunningProcess? { RunningProcess(pid: getpid()) }
 
     /// The id of the parent; nil if this process has ended.
     package var parent: Int32? {

@@ -102,7 +102,9 @@ package struct Arguments: Sendable {
         case (nil, _?): throw .usage("option '\(option.spelling)' takes no value", verb: self.verb?.name)
         case (_?, nil): throw .usage("option '\(option.spelling)' needs a value", verb: self.verb?.name)
         case (_?, let value?):
-            guard !value.isEmpty else { throw .usage("the value of '\(option.spelling)' is empty") }
+            guard !value.isEmpty || option.mayBeEmpty else {
+                throw .usage("the value of '\(option.spelling)' is empty")
+            }
             self.values.append((option, value))
         }
     }

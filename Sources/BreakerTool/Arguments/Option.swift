@@ -6,6 +6,8 @@ package struct Option: Sendable, Equatable {
     package var placeholder: String?
     /// Whether the value may be omitted; if present, it follows an equals sign.
     package var isValueOptional = false
+    /// Whether the value may be an empty text.
+    package var mayBeEmpty = false
     /// The kind of the value.
     package var kind = ArgumentKind.text
     package var help: String
@@ -14,12 +16,13 @@ package struct Option: Sendable, Equatable {
 
     package init(
         _ name: String, _ placeholder: String? = nil, _ kind: ArgumentKind = .text, isValueOptional: Bool = false,
-        help: String
+        mayBeEmpty: Bool = false, help: String
     ) {
         self.name = name
         self.placeholder = placeholder
         self.kind = kind
         self.isValueOptional = isValueOptional
+        self.mayBeEmpty = mayBeEmpty
         self.help = help
     }
 }

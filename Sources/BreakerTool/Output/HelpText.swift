@@ -57,7 +57,9 @@ package struct HelpText: Sendable {
 
     /// The part of the command line after the name of a verb.
     package static func operands(_ verb: any DescribedVerb.Type) -> String {
-        verb.synopsis.isEmpty ? "[OPTION…]" : "\(verb.synopsis) [OPTION…]"
+        if verb.synopsis.isEmpty { return "[OPTION…]" }
+        // Behind `--` an option would be one of the command.
+        return verb.synopsis.contains(" -- ") ? verb.synopsis : "\(verb.synopsis) [OPTION…]"
     }
 
     package static func sentence(_ summary: String) -> String {

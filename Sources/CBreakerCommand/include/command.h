@@ -73,7 +73,7 @@ void bc_end_by_signal(int signal, int whole_group);
 
 // What tells whether a file was written.
 typedef struct {
-    int is_there;
+    int is_there, is_regular;
     unsigned long long device, inode;
     long long size, seconds, nanoseconds;
 } bc_stamp;

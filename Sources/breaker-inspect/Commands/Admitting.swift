@@ -1,24 +1,18 @@
 import BreakerStore
 import BreakerTool
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Asks a circuit to let a call through, and waits for it as `--wait` allows.
 struct Admitting {
     let breaker: CircuitBreaker
     /// How long the call may wait; nil if it must not.
     let budget: Duration?
+    /// The process that makes the call; nil if it can't be seen.
+    let caller: RunningProcess?
     let context: Context
 
     enum Answer<Permit> {
         case admitted(Permit)
-        /// A probe of the circuit runs, and this process is a part of it.
+        /// A probe of the circuit runs, and the caller is a part of it.
         case partOfProbe
         case refused(Refusal)
     }
@@ -29,7 +23,7 @@ struct Admitting {
     }
 
     /// Tries until the circuit admits the call, refuses it for longer than the budget, or turns out to run a probe of
-    /// which this process is a part.
+    /// which the caller is a part.
     func admission<Permit>(by admit: () throws(CircuitOpenError) -> Permit) -> Answer<Permit> {
         /// Nil if this is the last try.
         var waiting = self.budget.map { Waiting(until: self.context.uptime + $0) }
@@ -57,7 +51,7 @@ struct Admitting {
     }
 
     private var isPartOfProbe: Bool {
-        RunningProcess(pid: getpid()).map { self.breaker.isProbed(byAncestorOf: $0) } ?? false
+        self.caller.map { self.breaker.isProbed(byAncestorOf: $0) } ?? false
     }
 
     /// Waits until the call is to be tried again; `.refused` if it can't be admitted within the budget.

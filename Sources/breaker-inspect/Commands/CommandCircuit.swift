@@ -1,6 +1,14 @@
 import BreakerStore
 import BreakerTool
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The circuit of a verb that calls something, in a store that may not be usable.
 struct CommandCircuit {
     let store: CircuitStore
@@ -11,7 +19,9 @@ struct CommandCircuit {
     enum Opening {
         case usable(CommandCircuit)
         /// The store can't be used now, for this reason: a call must not wait for it.
-        case unusable(String)
+        ///
+        /// The refusal is that of a hold or of an open state, if the file can be read.
+        case unusable(String, Refusal?)
     }
 
     /// Opens the store, creates it if it is missing, and registers the circuit unless it is stored already.
@@ -23,7 +33,9 @@ struct CommandCircuit {
         let path = try context.path()
         let wanted = try Self.config(named: name, by: rule)
         do throws(BreakerStoreError) {
-            let store = try CircuitStore(path: path, configuration: context.configuration(.readWrite))
+            var configuration = context.configuration(.readWrite)
+            if Self.isSharedByGroup(directoryOf: path) { configuration.fileMode = 0o660 }
+            let store = try CircuitStore(path: path, configuration: configuration)
             do throws(BreakerStoreError) {
                 let (breaker, stored) = try store.breaker(registeringIfMissing: wanted)
                 if let difference = rule?.difference(of: wanted, from: stored) {
@@ -37,8 +49,19 @@ struct CommandCircuit {
                 throw error
             }
         } catch {
-            return .unusable(context.failure(error, doing: "use").message)
+            return .unusable(
+                context.failure(error, doing: "use").message, Refusal(readingOnly: name, in: context))
         }
+    }
+
+    /// Whether the files in a directory belong to its group, whose users may all write there: a setgid directory.
+    private static func isSharedByGroup(directoryOf path: String) -> Bool {
+        var info = stat()
+        let end = path.lastIndex(of: "/")
+        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard unsafe stat(directory, &info) == 0 else { return false }
+        let mode = info.st_mode
+        return mode & S_ISGID != 0 && mode & S_IWGRP != 0 && mode & S_IWOTH == 0
     }
 
     private static func config(

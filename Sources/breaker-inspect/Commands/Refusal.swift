@@ -2,6 +2,12 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The refusal of a call, as the verbs that ask for a call report it.
 struct Refusal {
     private let error: CircuitOpenError
@@ -11,6 +17,33 @@ struct Refusal {
     init(_ error: CircuitOpenError, isDeclared: Bool) {
         self.error = error
         self.isDeclared = isDeclared
+    }
+
+    /// The refusal of a hold or of an open state, in a file that can be read, though not be written.
+    ///
+    /// Nil if the circuit refuses no call, or only because a probe runs, and if the file can't be read.
+    init?(readingOnly name: String, in context: Context) {
+        let found = try? Selection(name: name).gather(
+            into: InspectedCircuit?.none, countingWorkers: false, in: context
+        ) { $0 = $1 }
+        guard let circuit = found?.value else { return nil }
+        self.init(circuit)
+    }
+
+    /// The refusal of a call now; nil if the circuit refuses none, or only because a probe runs.
+    init?(_ circuit: InspectedCircuit) {
+        guard circuit.isRefusing else { return nil }
+        let snapshot = circuit.snapshot
+        var error = CircuitOpenError(name: snapshot.name, group: snapshot.config.group, lastError: snapshot.lastError)
+        if let hold = snapshot.hold {
+            (error.cause, error.hold) = (.held, hold)
+            error.retryAfter = hold.until.map { .seconds(max(0, $0.timeIntervalSince(circuit.now))) }
+        } else if case .open(let until) = snapshot.state {
+            error.retryAfter = .seconds(max(0, until.timeIntervalSince(circuit.now)))
+        } else {
+            return nil
+        }
+        self.init(error, isDeclared: false)
     }
 
     /// One line, such as `refused: open, retry in 41 s`.

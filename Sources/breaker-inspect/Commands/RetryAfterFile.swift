@@ -35,7 +35,8 @@ struct RetryAfterFile {
     /// Reads what the command has written.
     func read() -> Content {
         let after = unsafe bc_stamp_of(self.path)
-        guard after.is_there != 0, !Self.isSame(after, self.before) else { return .none }
+        guard after.is_there != 0 || self.mayBeWritten else { return .unusable("\(self.path.quoted) has no directory") }
+        guard after.is_there != 0, after.is_regular == 0 || !Self.isSame(after, self.before) else { return .none }
         var bytes = [UInt8](repeating: 0, count: Self.maxBytes + 1)
         let count = unsafe bc_read_file(self.path, &bytes, bytes.count)
         guard count >= 0 else {
@@ -52,6 +53,12 @@ struct RetryAfterFile {
             return .unusable("\(self.path.quoted) has neither seconds nor an HTTP date: \(shown)")
         }
         return .outage(outage)
+    }
+
+    /// Whether the directory of the file is there.
+    private var mayBeWritten: Bool {
+        guard let end = self.path.lastIndex(of: "/"), end != self.path.startIndex else { return true }
+        return unsafe access(String(self.path[..<end]), F_OK) == 0
     }
 
     private static func isSame(_ one: bc_stamp, _ other: bc_stamp) -> Bool {

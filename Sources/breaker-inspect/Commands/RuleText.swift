@@ -49,7 +49,7 @@ enum RuleText: Hashable, Sendable {
         } catch {
             throw .usage(
                 "option '--rule' has no valid rules: \(error.message.escaped)",
-                hint: "the documentation of CircuitBreaker.Config has all values")
+                hint: "'\(Tool.name) show NAME --json' prints the rules of a circuit as JSON, in the member 'rules'")
         }
     }
 
@@ -80,15 +80,24 @@ enum RuleText: Hashable, Sendable {
             return .consecutiveFailures(count)
         case 2:
             guard let count = Self.count(parts[0][...]) else { return nil }
-            return .failures(count, within: try DurationArgument.parse(parts[1], for: Self.option))
+            return .failures(count, within: try Self.window(parts[1]))
         case 3:
             guard parts[0].hasSuffix("%"), let percent = Self.percent(parts[0].dropLast()),
                 let calls = Self.count(parts[1][...])
             else { return nil }
-            let window = try DurationArgument.parse(parts[2], for: Self.option)
+            let window = try Self.window(parts[2])
             return .failureRate(percent / 100, minimumCalls: calls, within: window)
         default: return nil
         }
+    }
+
+    private static func window(_ text: String) throws(Failure) -> Duration {
+        guard let window = DurationArgument.duration(text), window > .zero else {
+            throw .usage(
+                "the rules of '--rule' have no valid window: \(text.prefix(200).description.quoted)",
+                hint: "write a number and one of ms, s, m, h, d, such as 5/60s or 50%/20/5m")
+        }
+        return window
     }
 
     private static func count(_ digits: Substring) -> Int? {

@@ -33,7 +33,11 @@ extension RunVerb {
         }
         let firstRenewal = permit.isProbe ? circuit.config.probes.lease / 2 : nil
         let ended = self.runToEnd(in: context, renewing: firstRenewal, by: renew)
+        let before = circuit.trouble
         permit.report(ended.outcome.verdict, error: ended.outcome.error)
+        if before == nil, let trouble = circuit.trouble {
+            context.console.writeError("\(Tool.name): the command's outcome may count nowhere: \(trouble)\n")
+        }
         circuit.store.close()
         return self.exit(after: ended, in: context)
     }
@@ -72,6 +76,8 @@ extension RunVerb {
         if case .notExecuted = ended.result.status {
             let word = self.command.first ?? ""
             context.console.writeError("\(Tool.name): \(ended.outcome.error): \(word.quoted)\n")
+        } else if ended.result.isTimedOut {
+            context.console.writeError("\(Tool.name): the command \(ended.outcome.error), and was ended\n")
         }
         // A shell's script goes on unless its command was ended by the signal that the shell has got, too.
         switch ended.result.controlC {

@@ -8,24 +8,31 @@ struct RunVerb: Verb {
     static let operands: [Operand] = [.one(.circuit), .many(.file)]
     static let summary = "run a command, unless the circuit refuses the call"
     static let details = """
-        A circuit that is missing is registered, and so is the file; stored rules stay.
+        A missing file is created, and a missing circuit registered; stored rules
+        stay. The files are for their owner alone; in a setgid directory to which the
+        group may write, they are for the group.
         The command's exit code is passed on: 0 is a success, another one a failure.
-        Refused, run exits with 75 and one line on standard error; --json prints the
-        refusal on standard output. 126 (the command can't be executed), 127 (there is
-        none) and 130 (Ctrl-C) count for no rule, nor do the codes of --ignore. Killed
-        by signal N is a failure, with 128+N; by SIGINT, it counts for no rule.
-        Signals that run gets are passed on to the command's process group, which has
-        the foreground of the terminal. If run is killed, the kernel kills the command
-        (Linux); what the command has started itself may go on.
-        After --timeout the group gets SIGTERM, and 5 s later SIGKILL: a failure, and
-        exit code 124.
+        If the circuit refuses, run exits with 75, or the code of --refused-code, and
+        prints one line on standard error; --json prints the refusal on standard
+        output. 126 (the command can't be executed), 127 (there is none) and 130
+        (Ctrl-C) count for no rule, nor do the codes of --ignore. Killed by signal N
+        is a failure, with 128+N, also by a signal that run has passed on; by SIGINT,
+        it counts for no rule.
+        Signals that run gets are passed on to the command. If run is killed, the
+        kernel kills the command (Linux); what the command has started itself may go
+        on.
+        After --timeout the command and its process group get SIGTERM, and 5 s later
+        SIGKILL: a failure, and exit code 124.
         --wait waits for the end of an open state and for a busy probe, never for a
-        hold. What the time does not suffice for is refused at once.
-        The command may write into the file of --retry-after-file what a service has
+        hold. A wait that would end later than that is refused at once.
+        The command may write into the file of --retry-after-file what a provider has
         sent as Retry-After: seconds, or an HTTP date. If the command then fails, the
-        circuit is open for that time.
-        Inside a probe of the circuit, its own descendants run uncounted.
-        While the store can't be used the command runs, and a line says so.
+        circuit is open for that time. What was in the file before does not count.
+        Inside a probe of the circuit, the probe's own descendants run without asking,
+        and count nowhere.
+        While the store can't be used the command runs, after 3 s at most, and a line
+        says so. A hold or an open state that can be read is obeyed all the same.
+        --rule takes JSON, too: 'show NAME --json' prints it as the member 'rules'.
         """
     static let timeout = Option("timeout", "DURATION", help: "how long the command may take, such as 90s or 15m")
     static let wait = Option("wait", "DURATION", help: "how long to wait until the circuit lets the call through")
@@ -83,11 +90,15 @@ struct RunVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         switch try CommandCircuit.open(self.circuitName, rule: self.rule, in: context) {
-        case .unusable(let reason):
+        case .unusable(_, let refusal?):
+            refusal.write(in: context)
+            return self.refusedCode
+        case .unusable(let reason, nil):
             context.console.writeError("\(Tool.name): the command runs, and counts nowhere: \(reason)\n")
             return self.exit(after: self.runToEnd(in: context), in: context)
         case .usable(let circuit):
-            let admitting = Admitting(breaker: circuit.breaker, budget: self.budget, context: context)
+            let admitting = Admitting(
+                breaker: circuit.breaker, budget: self.budget, caller: .current, context: context)
             let answer = admitting.admission { () throws(CircuitOpenError) in try circuit.breaker.admit() }
             switch answer {
             case .refused(let refusal):

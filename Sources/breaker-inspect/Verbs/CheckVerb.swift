@@ -9,7 +9,8 @@ struct CheckVerb: Verb {
     static let operands: [Operand] = [.many(.circuit)]
     static let summary = "exit with 3 if a circuit is not closed, for health checks"
     static let details = """
-        Prints a line for each circuit that is not closed.
+        Prints a line for each circuit that is not closed; with --refusing, for each
+        that refuses calls, with the reason and the time.
         One that is due refuses nobody, and is only listed: its recovery time is over,
         and the next call is a probe. With --strict it counts as open.
         One that is held closed is not closed either: nothing is counted. One that
@@ -81,16 +82,24 @@ struct CheckVerb: Verb {
                     isRefusing: notClosed.contains(where: \.isRefusing), unreadable: unreadable.names,
                     degraded: found.live.seen))
         } else {
-            for circuit in notClosed.map(\.snapshot) {
-                let standing = circuit.standing
-                let text = context.style.paint(standing.text, standing.look)
-                context.console.write("\(circuit.name.escaped)  \(text)\n")
-            }
+            for circuit in notClosed { self.write(circuit, in: context) }
         }
         context.warn(of: found.live)
         let isBad = notClosed.contains { self.question.isTrue(of: $0) }
         let code = unreadable.report(in: context, orElse: isBad ? .notClosed : .done)
         return code == .done && !found.live.degraded.isEmpty ? .degraded : code
+    }
+
+    /// Writes a circuit that is not closed; under `--refusing`, one that refuses calls, as 'run' refuses them.
+    private func write(_ circuit: InspectedCircuit, in context: Context) {
+        let (name, standing) = (circuit.snapshot.name.escaped, circuit.snapshot.standing)
+        guard case .isRefusing = self.question else {
+            context.console.write("\(name)  \(context.style.paint(standing.text, standing.look))\n")
+            return
+        }
+        guard circuit.isRefusing else { return }
+        let refusal = Refusal(circuit)?.line ?? "refused: \(standing.text)"
+        context.console.write("\(name)  \(context.style.paint(refusal, standing.look))\n")
     }
 
     /// How many circuits there are, and those that are not closed.

@@ -92,16 +92,65 @@ import Darwin
         #expect(self.breaker.state == .closed)
     }
 
-    /// What the holder itself calls is a part of its probe.
-    @Test func theHoldersOwnCallsAreNotRefused() throws {
+    /// What the holder's descendants call is a part of its probe; another call of the holder itself is not.
+    @Test func onlyDescendantsOfTheHolderAreAPartOfItsProbe() throws {
+        let inner = "q=$(\"$0\" admit a --holder-pid $$); echo \"$q\" | cut -d. -f1-2; \"$0\" finish \"$q\" failure"
         let line = """
-            p=$("$0" admit a); q=$("$0" admit a); echo "$q" | cut -d. -f1-2; "$0" finish "$q" failure
+            p=$("$0" admit a --holder-pid $$); "$0" admit a --holder-pid $$; echo "code $?"
+            sh -c '\(inner)' "$0"
             "$0" run a -- echo inner; "$0" finish "$p" success
             """
         let result = try Child.shell(line, store: self.shop.path)
-        #expect(result.output == "permit1.unreported\ninner\n", "\(result.talk)")
+        #expect(result.output == "code 75\npermit1.unreported\ninner\n", "\(result.talk)")
+        #expect(result.talk.contains("the call is a part of a probe, whose outcome alone counts"))
+        #expect(result.talk.contains("nothing was counted: the permit is one of a call that counts nowhere"))
         #expect(self.breaker.state == .closed)
         #expect(self.breaker.totals.failed == 1)
+    }
+
+    /// A part of a probe counts nowhere; but what the provider says to it holds for all.
+    @Test func anOutageWithinAProbeIsBelieved() throws {
+        let inner = "q=$(\"$0\" admit a --holder-pid $$); \"$0\" finish \"$q\" outage=1h"
+        let line = "p=$(\"$0\" admit a --holder-pid $$); sh -c '\(inner)' \"$0\"; \"$0\" finish \"$p\" success"
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(!self.breaker.isCallPermitted, "\(result.talk)")
+    }
+
+    /// Each container counts its processes from 1: there the prober's pid says nothing.
+    @Test func aProcessOfAnotherPidNamespaceIsNoAncestor() throws {
+        let line = """
+            unshare -Urpf --mount-proc true || { echo unsupported; exit; }
+            unshare -Urpf --mount-proc "$0" run a -- sh -c ': >"$BREAKER_STORE.runs"; \(Child.until(#"[ -e "$BREAKER_STORE.end" ]"#))' &
+            \(Child.until(#"[ -e "$BREAKER_STORE.runs" ]"#))
+            "$0" run a -- echo ran; echo "code $?"
+            unshare -Urpf --mount-proc sh -c '"$0" run a -- echo ran; echo "code $?"' "$0"
+            : >"$BREAKER_STORE.end"; wait
+            """
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(result.output == "code 75\ncode 75\n", "\(result.talk)")
+    }
+
+    /// Whoever is the parent then has not asked for the call.
+    @Test func anOrphanMustNameItsHolder() throws {
+        let line = """
+            (setsid "$0" admit a >"$BREAKER_STORE.out" 2>"$BREAKER_STORE.said"; echo $? >"$BREAKER_STORE.code") &
+            wait; cat "$BREAKER_STORE.code" "$BREAKER_STORE.out"; "$0" admit a --holder-pid 1; echo $?
+            """
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(result.output == "1\n64\n", "\(result.talk)")
+        #expect(result.talk.contains("process 1"), "\(result.talk)")
+        #expect(try String(contentsOfFile: self.shop.path + ".said", encoding: .utf8).contains("--holder-pid"))
+        #expect(try self.shop.store.circuit(named: "a")?.probes.isEmpty ?? false)
+    }
+
+    /// A permit that is finished again, after the circuit has recovered, reports the outage of before.
+    @Test(arguments: ["outage=1h", "success"]) func anOutageOfBeforeARecoveryIsLate(first: String) throws {
+        let line = """
+            p=$("$0" admit a); "$0" finish "$p" \(first); "$0" reset a >/dev/null; "$0" finish "$p" outage=1h
+            """
+        let result = try Child.shell(line, store: self.shop.path)
+        #expect(self.breaker.state == .closed)
+        #expect(result.talk.contains("nothing was counted: "), "\(result.talk)")
     }
 
     @Test(arguments: ["ignored", "failure", "outage=90s"]) func anOutcomeFreesTheSlot(outcome: String) throws {

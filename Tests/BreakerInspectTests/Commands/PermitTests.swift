@@ -136,4 +136,15 @@ import Testing
         #expect(result.output == "1\nfinished\nrecorded\n", "\(result.talk)")
         #expect(result.talk.contains("nothing was counted: "))
     }
+
+    /// A text of an earlier failure does not explain the outage that the provider declares.
+    @Test(arguments: ["", "--error ''"]) func anOutageHasNoOthersError(option: String) throws {
+        let shop = try self.shop()
+        let line = "\"$0\" record a failure --error 'HTTP 500'; \"$0\" record a outage=30 \(option); echo $?"
+        let result = try Child.shell(line, store: shop.path)
+        #expect(result.output == "0\n", "\(result.talk)")
+        let circuit = try #require(try shop.store.circuit(named: "a"))
+        #expect(circuit.lastError == nil)
+        #expect(try shop.store.history(of: "a").first?.reason?.hasSuffix("down for 30 s") ?? false)
+    }
 }

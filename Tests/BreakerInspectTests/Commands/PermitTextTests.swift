@@ -99,7 +99,13 @@ import Testing
         #expect(try verdict("ignored") == .ignored)
         #expect(try verdict("outage") == .outage(for: nil))
         #expect(try verdict("outage=1.5m") == .outage(for: .seconds(90)))
-        for text in ["", "Success", "outage=", "outage=30", "outage=-1s", "outage=1e9d", "failure=3s"] {
+        #expect(try verdict("outage=30") == .outage(for: .seconds(30)))
+        #expect(try verdict("outage=") == .outage(for: nil))
+        #expect(try verdict("outage=0") == .outage(for: .zero))
+        #expect(try verdict("outage=0s") == .outage(for: .zero))
+        #expect(try verdict("outage=Thu, 01 Jan 1970 00:00:00 GMT") == .outage(for: .zero))
+        #expect(try verdict("outage=99999999999h") == .outage(for: .seconds(100 * 365 * 86_400)))
+        for text in ["", "Success", "outage=soon", "outage=-1s", "outage=1e9d", "failure=3s"] {
             #expect(throws: (any Error).self) { try verdict(text) }
         }
         #expect(throws: (any Error).self) { try verdict("ignored", mayBeIgnored: false) }

@@ -75,4 +75,41 @@ import Testing
         let result = try Child.shell(line, store: shop.path)
         #expect(result.output == "code 143\nprobe\n1\n", "\(result.talk)")
     }
+
+    /// What can be read is obeyed, though nothing can be written.
+    @Test(arguments: ["hold open a --reason moving", "record a outage=1h"], ["run a -- echo ran", "admit a"])
+    func obeysAFileThatIsLocked(setup: String, words: String) throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a")
+        try shop.circuit("b")
+        #expect(try Child.shell("\"$0\" \(setup)", store: shop.path).code == 0)
+        let holder = try LockHolder(shop.path, ["BEGIN IMMEDIATE"])
+        defer { holder.end() }
+        let result = try Child.shell("\"$0\" \(words); echo $?", store: shop.path)
+        #expect(result.output == "75\n", "\(result.talk)")
+        #expect(result.talk.hasPrefix("refused: "), "\(result.talk)")
+        #expect(try Child.shell("\"$0\" run b -- echo ran", store: shop.path).output == "ran\n")
+    }
+
+    @Test func checkNamesWhatRefusesAlone() throws {
+        let shop = try Shop(clock: ManualHostClock())
+        try shop.circuit("a", failures: 2)
+        try shop.store.hold(shop.circuit("b").name, .open, by: "ann", reason: "moving")
+        try shop.store.hold(shop.circuit("c").name, .closed)
+        let result = shop.inspect("check", "--refusing")
+        #expect(result.output == "a  refused: open, retry in 30 s\nb  refused: held open by ann: moving\n")
+    }
+
+    /// A setgid directory belongs to a group, whose users share what is in it.
+    @Test(arguments: [("2770", "660"), ("2777", "600"), ("770", "600")]) func aGroupSharesItsFiles(
+        directory: String, file: String
+    ) throws {
+        let shop = try Shop(clock: SystemHostClock())
+        let line = """
+            mkdir "$BREAKER_STORE.d" && chmod \(directory) "$BREAKER_STORE.d" && cd "$BREAKER_STORE.d"
+            "$0" run a --store s.db -- true; stat -c %a s.db
+            """
+        let result = try Child.shell(line, store: shop.path)
+        #expect(result.output == "\(file)\n", "\(result.talk)")
+    }
 }

@@ -35,11 +35,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "takes rules"), ("5", "takes rules"), ("x", "takes rules"), ("5/", "duration"), ("/60s", "takes rules"),
-        ("5/60", "duration"), ("-5/60s", "takes rules"), ("5/60s/1", "takes rules"), ("0/60s", "trip.count"),
+        ("", "takes rules"), ("5", "takes rules"), ("x", "takes rules"), ("5/", "no valid window"),
+        ("/60s", "takes rules"),
+        ("5/60", "no valid window"), ("-5/60s", "takes rules"), ("5/60s/1", "takes rules"), ("0/60s", "trip.count"),
         ("0x", "trip.count"), ("0%/20/60s", "trip.share"), ("101%/20/60s", "trip.share"), ("50%/0/60s", "minimumCalls"),
         ("50%/20", "takes rules"), ("1e3x", "takes rules"), ("9999999999x", "takes rules"),
-        ("5/60s\u{1B}[2J", "duration"),
+        ("5/60s\u{1B}[2J", "no valid window"),
         ("\u{661}x", "takes rules"), ("{", "no JSON"), ("{]", "no JSON"), ("{\"a\":1}", "unknown member 'a'"),
         (#"{"trip":{"rule":"failures"}}"#, "is missing"), (#"{"trip":{"rule":"new"}}"#, "does not know"),
         (#"{"probes":{"limit":0}}"#, "probes.limit"), (#"{"probes":{"limit":"1"}}"#, "expected"),

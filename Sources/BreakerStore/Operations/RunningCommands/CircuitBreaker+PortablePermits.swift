@@ -27,7 +27,9 @@ extension CircuitBreaker {
 
     /// Reports the outcome of a permit; commits on the calling thread.
     ///
-    /// A second report of a failure or of a probe is late. A success has no row: reported twice, it is counted twice.
+    /// A second report of a failure or of a probe is late for as long as the first one counts. A success has no row:
+    /// reported twice, it is counted twice. An outage of a call from before the circuit was closed or reset is late.
+    ///
     /// - Parameters:
     ///   - permit: from `admitPortable`, of this or another process.
     ///   - verdict: how the call ended.
@@ -108,6 +110,7 @@ extension CircuitBreaker {
             }
             return incarnation == permit.incarnation ? .done : .ofAnotherBootOrFile
         }
+        let clock = self.core.clock
         var report = self.newReport(permit.epoch, outcome)
         report.sequence = permit.reportKey
         // The report may have been committed before, by a process that was killed then.
@@ -115,15 +118,20 @@ extension CircuitBreaker {
         return try self.core.commit(until: self.store.deadline) { [report] (transaction) throws(BreakerStoreError) in
             guard transaction.incarnation == permit.incarnation else { return .ofAnotherBootOrFile }
             let action = try transaction.change(name, own: config) { circuit, moment, failures in
+                var report = report
+                // A permit that is finished again may come after the circuit has recovered from its outage.
+                if let cleared = circuit.clearedAt, Uptime(microseconds: permit.began) < clock.uptime(of: cleared) {
+                    report.outage = nil
+                }
                 if admission.isProbe {
-                    circuit.probeEnded(token: permit.token, outcome.verdict, report, at: moment)
-                } else if isFailure {
-                    circuit.failedOrSlow(
+                    return circuit.probeEnded(token: permit.token, outcome.verdict, report, at: moment)
+                }
+                if isFailure {
+                    return circuit.failedOrSlow(
                         report, isFailed: outcome.verdict.isFailure, at: moment, among: failures,
                         isAlive: transaction.isAlive)
-                } else {
-                    circuit.succeededOrIgnored(report, forgets: pending.report == .success, at: moment)
                 }
+                return circuit.succeededOrIgnored(report, forgets: pending.report == .success, at: moment)
             }
             // Nil if the file has no such circuit any more.
             guard let action, action != .stale else { return .late }

@@ -22,7 +22,7 @@ extension CircuitStore {
     /// no circuit any more, so it answers no question about failure rates. Commits on the calling thread.
     ///
     /// - Parameters:
-    ///   - permit: the probe that the worker keeps.
+    ///   - permit: the probe that the worker keeps; from now on its permit is `permit.held(by: process)`.
     ///   - circuit: the probe's circuit.
     package func handOverWorker(
         to process: RunningProcess, named name: String, with permit: PortablePermit, of circuit: String
@@ -34,6 +34,7 @@ extension CircuitStore {
             _ = try transaction.change(circuit) { circuit, _, _ in
                 guard let index = circuit.probes.firstIndex(where: { $0.token == permit.token }) else { return }
                 circuit.probes[index].prober = prober
+                circuit.probes[index].token = process.marking(permit.token)
             }
         }
         core.writer.keepsWorker.store(true, ordering: .relaxed)

@@ -46,6 +46,13 @@ package struct PortablePermit: Hashable, Sendable {
         self.reportKey = reportKey
     }
 
+    /// The permit once another process holds the probe's slot (`CircuitStore.handOverWorker`).
+    package func held(by process: RunningProcess) -> PortablePermit {
+        var held = self
+        held.token = process.marking(self.token)
+        return held
+    }
+
     /// What became of the report of a permit.
     package enum FinishResult: Hashable, Sendable {
         /// The outcome was reported; also if the permit is one of which nothing is to be reported.

@@ -284,8 +284,14 @@ final class StoreCore: Sendable {
 
     // MARK: - Keys
 
-    /// A probe's token: a random number that no other probe in the file has.
+    /// A random number that is not negative.
     func newToken() -> Int64 { Int64(self.random.next() >> 1) }
+
+    /// The token of a probe of this process, by which its descendants find that they are a part of the probe.
+    func newProbeToken() -> Int64 {
+        let token = self.newToken()
+        return RunningProcess.current?.marking(token) ?? token
+    }
 
     /// Whether a worker is alive; true in a fork, which must not ask.
     func isAlive(_ worker: WorkerID) -> Bool { self.isForked || self.answers.isAlive(worker) }

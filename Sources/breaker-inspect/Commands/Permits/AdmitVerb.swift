@@ -20,16 +20,19 @@ struct AdmitVerb: Verb {
         For a hook that can't wrap a command in 'run': ask before, report after.
 
             permit=$(breaker-inspect admit api --holder-pid $$) || exit
-            curl …; breaker-inspect finish "$permit" success
+            curl -f … && outcome=success || outcome=failure
+            breaker-inspect finish "$permit" $outcome
 
         The call is that of the process that runs 'admit', or of the one that
         --holder-pid names: an ancestor, such as $$ for the shell. Standard error
         says which one it is. All calls of one process are those of one reporter.
         A subshell, as in $(admit NAME || exit), and in bash in $(admit NAME
-        2>FILE), ends at once: name the shell.
+        2>FILE), ends at once, and so does a wrapper such as timeout or sudo: name
+        the shell.
         A probe keeps its slot until 'finish', or until that process ends: a small
-        process of its own session renews it, for which no $(…) waits. What that
-        process or its descendants call meanwhile passes uncounted.
+        background process renews its lease, and no $(…) waits for it. If the permit
+        is lost, 'reset' frees the slot. Calls of that process's descendants are a
+        part of the probe: they pass, and count nowhere.
         It exits with 75, and prints no permit, if the circuit refuses the call.
         A circuit that is missing is registered; stored rules stay. --wait waits as
         that of 'run' does. While the store can't be used the call is let through,
@@ -56,11 +59,15 @@ struct AdmitVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         let circuit: CommandCircuit
         switch try CommandCircuit.open(self.circuitName, rule: self.rule, in: context) {
-        case .unusable(let reason): return self.admitUnreported(because: reason, in: context)
+        case .unusable(_, let refusal?):
+            refusal.write(in: context)
+            return .busy
+        case .unusable(let reason, nil): return self.admitUnreported(because: reason, in: context)
         case .usable(let usable): circuit = usable
         }
         Hook.reached("admit.opened")
-        let admitting = Admitting(breaker: circuit.breaker, budget: self.budget, context: context)
+        let admitting = Admitting(
+            breaker: circuit.breaker, budget: self.budget, caller: self.holder.process, context: context)
         let answer = admitting.admission { () throws(CircuitOpenError) in try circuit.breaker.admitPortable() }
         Hook.reached("admit.admitted")
         switch answer {
@@ -69,8 +76,9 @@ struct AdmitVerb: Verb {
             refusal.write(in: context)
             return .busy
         case .partOfProbe:
-            // The outcome of the probe, of which this call is a part, is all that counts.
             circuit.store.close()
+            context.console.writeError(
+                "\(Tool.name): the call is a part of a probe, whose outcome alone counts\n")
             self.write(.unreported, in: context)
             return .done
         case .admitted(let permit):
@@ -90,11 +98,12 @@ struct AdmitVerb: Verb {
         _ permit: PortablePermit, of circuit: CommandCircuit, in context: Context
     ) throws(Failure) -> ExitCode {
         let keeper: Keeper
+        let held = permit.held(by: self.holder.process)
         do {
             let lock = try circuit.store.duplicateLock()
             defer { close(lock) }
             let job = Keeper.Job(
-                circuit: self.circuitName, permit: permit, holder: self.holder.process,
+                circuit: self.circuitName, permit: held, holder: self.holder.process,
                 lease: circuit.config.probes.lease, store: circuit.store.path)
             keeper = try Keeper(job, lock: lock)
             Hook.reached("admit.kept")
@@ -108,7 +117,7 @@ struct AdmitVerb: Verb {
             return self.admitUnreported(because: error.message.escaped, in: context)
         }
         Hook.reached("admit.left")
-        self.write(permit, keptBy: keeper.process, in: context)
+        self.write(held, keptBy: keeper.process, in: context)
         Hook.reached("admit.written")
         // A permit that nobody got: the keeper must not keep the slot for it.
         guard context.console.hasWrittenAll else { return .failed }

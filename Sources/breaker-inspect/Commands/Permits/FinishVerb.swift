@@ -8,14 +8,16 @@ struct FinishVerb: Verb {
     static let operands: [Operand] = [.one(.text), OutcomeText.operand]
     static let summary = "report the outcome of a call that 'admit' let through"
     static let details = """
-        OUTCOME is success, failure, ignored, outage or outage=DURATION. 'ignored'
-        counts nowhere, and frees a probe's slot. 'outage' opens the circuit at
-        once: the provider has said that it is down, for that time if there is one.
+        OUTCOME is success, failure, ignored, outage or outage=TIME. 'ignored' counts
+        for no rule, and frees a probe's slot. 'outage' opens the circuit at once: the
+        provider has said that it is down, for that time if there is one. TIME is a
+        duration such as 90s, or what the provider has sent as Retry-After: seconds,
+        or an HTTP date. Finish each permit once.
         It exits with 0 also where there is nothing to count: the permit was
         finished before, the circuit has changed since, the permit is of an earlier
-        boot or of another file, or the store can't be used. A message says so, and
-        a hook with 'set -e' goes on. A text that is no permit is a wrong command
-        line.
+        boot, of another file, or of a call that counts nowhere, or the store can't be
+        used. A message says so, and a hook with 'set -e' goes on. A text that is no
+        permit is a wrong command line.
         """
     static let options: [Option] = [OutcomeText.error]
     static let refusedOptions: [Option] = [.json]
@@ -34,12 +36,19 @@ struct FinishVerb: Verb {
             throw .usage("this is no permit: \(error.problem)", verb: Self.name)
         }
         self.verdict = try OutcomeText.verdict(arguments.operands[1], mayBeIgnored: true, verb: Self.name)
-        self.error = arguments[OutcomeText.error]
+        self.error = OutcomeText.error(arguments)
     }
 
+    private var isOutage: Bool { if case .outage = self.verdict { true } else { false } }
+
     func run(in context: Context) throws(Failure) -> ExitCode {
-        guard self.text.permit.source != .unreported else { return .done }
         let path = try context.path()
+        // What the provider says is news, whoever hears it.
+        guard self.text.permit.source != .unreported || self.isOutage else {
+            context.console.writeError(
+                "\(Tool.name): nothing was counted: the permit is one of a call that counts nowhere\n")
+            return .done
+        }
         var problem: String?
         do throws(BreakerStoreError) {
             problem = try self.report(to: path, in: context)
@@ -62,14 +71,18 @@ struct FinishVerb: Verb {
             breaker = try store.breaker(named: self.text.circuit)
         } catch {
             guard error.code == .noSuchCircuit else { throw error }
-            return "the store has no circuit \(self.text.circuit.quoted) any more"
+            return "the store has no circuit \(self.text.circuit.quoted)"
+        }
+        if self.text.permit.source == .unreported {
+            breaker.record(self.verdict, error: self.error, reporter: self.text.holder.reporter)
+            return nil
         }
         let result = try breaker.finish(
             self.text.permit, self.verdict, error: self.error, reporter: self.text.holder.reporter)
         Hook.reached("finish.reported")
         switch result {
         case .done: return nil
-        case .late: return "the permit was finished before, or the circuit has changed since"
+        case .late: return "the permit was finished before, or circuit \(self.text.circuit.quoted) has changed since"
         case .ofAnotherBootOrFile: return "the permit is of an earlier boot, or of another store"
         }
     }

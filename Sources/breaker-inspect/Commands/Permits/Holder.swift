@@ -31,10 +31,17 @@ struct Holder {
         guard let pid = Int32(text), pid > 0 else {
             throw .usage("option '--holder-pid' takes a process id, not \(text.quoted)", verb: verb)
         }
-        guard let process = Self.ancestors.first(where: { $0.pid == pid }) else {
+        let ancestors = Self.ancestors
+        guard let process = ancestors.first(where: { $0.pid == pid }) else {
             throw .usage(
                 "process \(pid) is no ancestor of this one",
                 hint: "name the shell or the program that makes the call, such as --holder-pid $$")
+        }
+        // Each process of the host would be a part of its probes. In a container it may well make calls.
+        guard pid != 1 || ancestors.first == process && Self.isOfThisSession(process) else {
+            throw .usage(
+                "process 1 has started all others, and can't make the call",
+                hint: "name the shell or the program that makes it")
         }
         self.init(process, isSubshellByDefault: false)
     }
@@ -44,6 +51,12 @@ struct Holder {
             throw Failure(
                 .failed, "cannot see the process that runs this one",
                 hint: "name the process that makes the call with --holder-pid; /proc must be mounted")
+        }
+        // A process whose parent has ended gets another one, such as process 1, which lives on and makes no call.
+        guard Self.isOfThisSession(parent) else {
+            throw Failure(
+                .failed, "the parent of this process, \(parent.pid), is of another session, and may not make the call",
+                hint: "name the process that makes it with --holder-pid")
         }
         let isSubshell = parent.parent.map { Self.isFork(parent.pid, of: $0) } ?? false
         self.init(parent, isSubshellByDefault: isSubshell)
@@ -57,7 +70,9 @@ struct Holder {
     }
 
     /// The processes that have started this one, from the parent on.
-    private static var ancestors: [RunningProcess] { RunningProcess(pid: getpid())?.ancestors ?? [] }
+    private static var ancestors: [RunningProcess] { RunningProcess.current?.ancestors ?? [] }
+
+    private static func isOfThisSession(_ process: RunningProcess) -> Bool { getsid(process.pid) == getsid(0) }
 
     /// Whether a process is a fork of its parent that runs no other program, as a shell's subshell is.
     private static func isFork(_ pid: Int32, of parent: Int32) -> Bool {

@@ -3,8 +3,8 @@ import BreakerTool
 
 /// An outcome on the command line: `success`, `failure`, `ignored`, `outage` or `outage=30s`.
 enum OutcomeText {
-    static let error = Option("error", "TEXT", help: "what went wrong, for 'show' and the history")
-    /// Of which the completion knows the beginnings.
+    static let error = Option("error", "TEXT", mayBeEmpty: true, help: "what went wrong, for 'show' and the history")
+    /// The words that the completion offers; a time is typed by hand.
     static let operand = Operand.one(.words(["success", "failure", "ignored", "outage"]))
 
     /// - Parameters:
@@ -24,9 +24,19 @@ enum OutcomeText {
             throw .usage(
                 "\(text.quoted) is no outcome", hint: "write one of: \(words.joined(separator: ", "))", verb: verb)
         }
-        return .outage(for: try DurationArgument.parse(String(text.dropFirst(prefix.utf8.count)), for: Self.outage))
+        let time = String(text.dropFirst(prefix.utf8.count))
+        // A script passes on what it has got as Retry-After, if anything.
+        if time.isEmpty { return .outage(for: nil) }
+        if let outage = Verdict.outage(retryAfter: time) { return outage }
+        guard let duration = DurationArgument.duration(time) else {
+            throw .usage(
+                "the outcome \(text.prefix(200).description.quoted) has no valid time",
+                hint: "write a duration, or what the provider has sent as Retry-After: outage=90s, outage=90",
+                verb: verb)
+        }
+        return .outage(for: duration)
     }
 
-    /// Stands for the outcome in the messages of `DurationArgument`.
-    private static let outage = Option("outage", "DURATION", help: "")
+    /// The text of `--error`; an empty one is none.
+    static func error(_ arguments: Arguments) -> String? { arguments[Self.error].flatMap { $0.isEmpty ? nil : $0 } }
 }
