@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerTestSupport
+import Foundation
 
 #if canImport(Glibc)
 import Glibc
@@ -168,11 +169,24 @@ struct FullDisk {
         self.report.raise(pairs, "times degraded at most")
     }
 
+    /// A removed file keeps its room as long as it is open, and a thread of a closed store may end a little later.
+    private func waitForRemovedFiles() async throws {
+        let deadline = ContinuousClock.now + .hangLimit
+        func isOpen() throws -> Bool {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").contains { name in
+                let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+                return file.map { $0.hasPrefix(self.disk.directory) && $0.hasSuffix(" (deleted)") } ?? false
+            }
+        }
+        while try isOpen(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
     /// A store that may degrade opens, guards in memory, and comes to the file later.
     private func openOnFullDisk() async throws {
         let path = "\(self.disk.directory)/new.db"
         defer { self.disk.free() }
         defer { for outcome in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(path + outcome) } }
+        try await self.waitForRemovedFiles()
         try self.disk.fill()
         var configuration = CircuitStore.Configuration()
         configuration.clock = ManualHostClock()
