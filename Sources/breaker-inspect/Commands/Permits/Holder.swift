@@ -52,10 +52,10 @@ struct Holder {
                 .failed, "cannot see the process that runs this one",
                 hint: "name the process that makes the call with --holder-pid; /proc must be mounted")
         }
-        // A process whose parent has ended gets another one, such as process 1, which lives on and makes no call.
-        guard Self.isOfThisSession(parent) else {
+        guard !Self.adoptsOrphans(parent) || Self.isOfThisSession(parent) else {
             throw Failure(
-                .failed, "the parent of this process, \(parent.pid), is of another session, and may not make the call",
+                .failed,
+                "the process that has started this one has ended, or is process \(parent.pid), which makes no call",
                 hint: "name the process that makes it with --holder-pid")
         }
         let isSubshell = parent.parent.map { Self.isFork(parent.pid, of: $0) } ?? false
@@ -65,12 +65,20 @@ struct Holder {
     private init(_ process: RunningProcess, isSubshellByDefault: Bool) {
         self.process = process
         self.isSubshellByDefault = isSubshellByDefault
-        let name = SmallFile.text("/proc/\(process.pid)/comm")?.split(separator: "\n").first
-        self.name = name.map { String($0).escaped } ?? "process"
+        self.name = Self.name(of: process)?.escaped ?? "process"
     }
 
     /// The processes that have started this one, from the parent on.
     private static var ancestors: [RunningProcess] { RunningProcess.current?.ancestors ?? [] }
+
+    /// Whether a process gets the children of others that have ended: process 1, and systemd for a user's processes.
+    private static func adoptsOrphans(_ process: RunningProcess) -> Bool {
+        process.pid == 1 || Self.name(of: process) == "systemd"
+    }
+
+    private static func name(of process: RunningProcess) -> String? {
+        SmallFile.text("/proc/\(process.pid)/comm")?.split(separator: "\n").first.map(String.init)
+    }
 
     private static func isOfThisSession(_ process: RunningProcess) -> Bool { getsid(process.pid) == getsid(0) }
 
