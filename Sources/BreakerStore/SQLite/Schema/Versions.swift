@@ -5,7 +5,7 @@ package enum Versions {
     /// The newest schema of a file that this build knows, such as `1.0`.
     package static var schema: String { Self.text(ofSchema: Schema.version) }
     /// The version of this library.
-    package static let library = "0.6.0"
+    package static let library = "0.6.1"
 
     /// The first release that can use files of this schema's major version.
     private static let oldestOfMajor: [UInt32] = [0, 6]
