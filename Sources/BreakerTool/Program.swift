@@ -11,6 +11,8 @@ package struct Program: Sendable {
     package let verbs: [any DescribedVerb.Type]
     /// Verbs that only scripts use; the help does not list them.
     package let hiddenVerbs: [any DescribedVerb.Type]
+    /// What is meant by verbs of other tools.
+    package let otherVerbs: [String: String]
     /// The options of every verb.
     package let commonOptions: [Option]
     /// The exit codes, and what each means in this program: a contract with scripts.
@@ -22,7 +24,7 @@ package struct Program: Sendable {
 
     package init(
         name: String, version: String, sentence: String, synopsis: String, verbs: [any DescribedVerb.Type],
-        hiddenVerbs: [any DescribedVerb.Type] = [], commonOptions: [Option],
+        hiddenVerbs: [any DescribedVerb.Type] = [], otherVerbs: [String: String] = [:], commonOptions: [Option],
         exitCodes: [(code: ExitCode, meaning: String)], variables: [(name: String, help: String)],
         examples: [String], manual: Manual
     ) {
@@ -32,6 +34,7 @@ package struct Program: Sendable {
         self.synopsis = synopsis
         self.verbs = verbs
         self.hiddenVerbs = hiddenVerbs
+        self.otherVerbs = otherVerbs
         self.commonOptions = commonOptions
         self.exitCodes = exitCodes
         self.variables = variables
@@ -48,7 +51,7 @@ package struct Program: Sendable {
     /// The verb with this name, even if it is hidden; the hint of the error is a verb with a similar name.
     package func verb(named name: String) throws(Failure) -> any DescribedVerb.Type {
         if let verb = (self.verbs + self.hiddenVerbs).first(where: { $0.name == name }) { return verb }
-        let nearest = Spelling.nearest(to: name, among: self.verbs.map { $0.name })
+        let nearest = self.otherVerbs[name] ?? Spelling.nearest(to: name, among: self.verbs.map { $0.name })
         throw .usage("unknown verb \(name.quoted)", hint: nearest.map { "did you mean '\($0)'?" })
     }
 }

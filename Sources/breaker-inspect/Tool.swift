@@ -29,6 +29,13 @@ enum Tool {
         synopsis: "VERB [--store PATH] [OPTION…]",
         verbs: Self.verbs.map { $0 },
         hiddenVerbs: Self.hiddenVerbs.map { $0 },
+        otherVerbs: [
+            "status": "list", "ls": "list", "watch": "list --watch", "top": "list --watch", "get": "show",
+            "describe": "show", "info": "show", "close": "reset", "open": "hold open", "lock": "hold",
+            "unlock": "release",
+            "unhold": "release", "events": "history", "log": "history --follow", "delete": "forget", "rm": "forget",
+            "health": "doctor", "ps": "workers", "try": "probe", "exec": "run",
+        ],
         commonOptions: [.store, .json, .color, .help, .version],
         exitCodes: [
             (.done, "done"),

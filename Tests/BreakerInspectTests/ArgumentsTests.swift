@@ -11,6 +11,7 @@ import Testing
     }
 
     static let wrong: [Wrong] = [
+        .init(line: ["watch"], talk: "unknown verb 'watch'\nhint: did you mean 'list --watch'?"),
         .init(line: ["lst"], talk: "unknown verb 'lst'\nhint: did you mean 'list'?"),
         .init(
             line: ["frobnicate"], talk: "unknown verb 'frobnicate'\nhint: 'breaker-inspect help' shows what there is"),

@@ -12,7 +12,9 @@ import Testing
         let (code, output, talk) = shop.inspect("check")
         #expect(code == .notClosed)
         #expect(talk.isEmpty)
-        #expect(output == "b open  open\nd held open  held-open\ne held closed  held-closed\n")
+        #expect(
+            output == "b open  open\nd held open  held-open by bob since 0 s, until 2026-01-01 02:00:00Z: moving\n"
+                + "e held closed  held-closed by bob since 0 s\n")
         #expect(shop.inspect("check", "a*").code == .done)
         #expect(shop.inspect("check", "a*").output.isEmpty)
         #expect(shop.inspect("check", "a*", "b open").code == .notClosed)

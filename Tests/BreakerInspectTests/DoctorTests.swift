@@ -27,15 +27,45 @@ import Testing
         let (code, output, talk) = shop.inspect("doctor")
         #expect(code == .done)
         #expect(talk.isEmpty)
-        #expect(output.hasPrefix("file system  ok     it is local\npermissions  ok     the files are 0600 of user "))
-        #expect(output.contains("contents     ok     SQLite finds no damage; 4 circuits can be read\n"))
-        #expect(output.contains("\nSQLite       "))
-        #expect(
-            output.hasSuffix("workers      ok     1 lives\nprobes       ok     0 are under way\n\nnothing is wrong\n"))
+        // What is well stands in one line, behind what is worth knowing.
+        let lines = output.split(separator: "\n")
+        #expect(lines.last == "nothing is wrong")
+        #expect(lines.dropLast().last?.hasPrefix("ok ") ?? false)
+        for name in ["file system, permissions", "contents", "log, lock file, board", "workers, probes"] {
+            #expect(lines.dropLast().last?.contains(name) ?? false, "\(name): \(output)")
+        }
+        #expect(!output.contains("wrong  "))
         #expect(shop.inspect("doctor", "x").code == .usage)
         let small = try Shop()
         try small.circuit("a")
-        #expect(small.inspect("doctor").output.contains("finds no damage; 1 circuit can be read\n"))
+        #expect(small.inspect("doctor", "--json").output.contains("finds no damage; 1 circuit can be read"))
+    }
+
+    /// The first line is what to act on.
+    @Test func whatIsWrongComesFirst() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        #expect(unsafe chmod(shop.path + "-shm", 0o644) == 0)
+        let output = shop.inspect("doctor").output
+        #expect(output.hasPrefix("permissions  wrong  "), "\(output)")
+        #expect(output.hasSuffix("\n\n1 problem\n"), "\(output)")
+    }
+
+    /// A hold of somebody else, three days old, is easily taken for the truth.
+    @Test func aForgottenHoldIsNamed() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.store.hold(shop.circuit("bounded").name, .open, for: .seconds(600_000), by: "ann")
+        try shop.store.hold(shop.circuit("short").name, .closed, by: "ann")
+        #expect(!shop.inspect("doctor").output.contains("holds"))
+        try shop.store.hold(shop.circuit("endless").name, .open, by: "ann", reason: "INC-1")
+        #expect(shop.inspect("doctor").output.contains("note   endless is held open by ann since 0 s: INC-1\n"))
+        clock.advance(by: .seconds(3 * 86_400))
+        let (code, output, _) = shop.inspect("doctor")
+        #expect(code == .done)
+        #expect(output.contains("bounded is held open by ann since 3 d, until "), "\(output)")
+        #expect(output.contains("short is held closed by ann since 3 d"), "\(output)")
+        #expect(output.contains("-> 'breaker-inspect release NAME' takes a hold off; 'hold --for' gives it an end\n"))
     }
 
     /// What is wrong with the files.

@@ -15,7 +15,7 @@ import Testing
             [
                 "file       wrong  there is no '$D/braker.db', which BREAKER_STORE names\n", Self.advice,
                 "directory  note   '$D' is there: 0755 of user ", "; it holds 'shop.db'\n",
-                "user       note   you are ", "\n1 thing is wrong\n",
+                "user       note   you are ", "\n1 problem\n",
             ]
         ),
         (
@@ -24,14 +24,14 @@ import Testing
                 "file       wrong  there is no '$D/no/where/shop.db', which --store names\n",
                 "directory  wrong  there is no '$D/no/where'; the path exists up to '$D'\n",
                 "-> no service makes it: create it",
-                "\n2 things are wrong\n",
+                "\n2 problems\n",
             ]
         ),
         (
             "cd $D/empty && \"$0\" doctor --store shop.db", 1,
             [
                 "there is no 'shop.db', as seen from '$D/empty', which --store names\n",
-                "directory  ok     '.' is there: 0755", "; it holds no store\n",
+                "directory  note   '.' is there: 0755", "; it holds no store\n",
             ]
         ),
         (

@@ -56,7 +56,7 @@ import Testing
         let doctor = self.run("doctor", at: here)
         #expect(doctor.code == .failed)
         let finding =
-            "workers      wrong  3 of 4 workers run a release that cannot use this file (0.4.3): \(names); "
+            "workers  wrong  3 of 4 workers run a release that cannot use this file (0.4.3): \(names); "
             + "each guards its circuits in memory and obeys no hold or reset\n"
         #expect(doctor.output.contains(finding), "\(doctor.output)")
         #expect(doctor.output.contains("-> restart them with the new release\n"))
@@ -87,7 +87,7 @@ import Testing
         #expect(try SchemaTests.schema().complaints(about: json, as: "workers") == [])
 
         for old in workers.dropFirst() { await old.die() }
-        #expect(self.run("doctor", at: here).output.contains("workers      wrong  1 lives; ended without"))
+        #expect(self.run("doctor", at: here).output.contains("workers  wrong  1 live; ended without"))
         #expect(self.run("check", at: here).code == .done)
     }
 

@@ -11,7 +11,7 @@ import Testing
         #expect(!breaker.isCallPermitted)
         let (code, output, talk) = shop.inspect("probe", "payments", "--reason", "provider is back")
         #expect(code == .done)
-        #expect(output == "payments  open -> open, probes let through\n")
+        #expect(output == "payments  its next call is a probe\n")
         #expect(talk.isEmpty)
         let event = try #require(try shop.store.history(of: "payments").first)
         #expect(event.kind == .probeAllowed)
@@ -28,8 +28,11 @@ import Testing
     }
 
     /// Nothing is done to circuits that do not wait.
-    @Test(arguments: ["a closed", "d held open", "e held closed", "due", "half"])
-    func leavesAlone(_ name: String) throws {
+    @Test(arguments: [
+        ("a closed", "is closed"), ("d held open", "is held open by "), ("e held closed", "is held closed by "),
+        ("due", "needs none: its next call is a probe"), ("half", "is half-open: "),
+    ])
+    func leavesAlone(_ name: String, why: String) throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         try shop.circuit("due", failures: 2, recovery: 1)
@@ -41,7 +44,7 @@ import Testing
         let (code, output, talk) = shop.inspect("probe", name)
         #expect(code == .done)
         #expect(output.isEmpty)
-        #expect(talk == "nothing there waits for its probe\n")
+        #expect(talk.hasPrefix("\(name) \(why)"), "\(talk)")
         try shop.store.probe(name)
         #expect(try shop.store.history().count == before)
         permit.discard()
@@ -54,8 +57,8 @@ import Testing
         let (code, output, talk) = shop.inspect("probe", "*open", on: console)
         #expect(code == .done)
         #expect(
-            talk == "This would probe 1 circuit:\n  b open  open -> open, probes let through\nGo on? [y/N] ")
-        #expect(output == "b open  open -> open, probes let through\n")
+            talk == "This would probe 1 circuit:\n  b open  its next call is a probe\nGo on? [y/N] ")
+        #expect(output == "b open  its next call is a probe\n")
     }
 
     @Test func showsWhatItWouldDoInJSON() throws {
@@ -79,5 +82,53 @@ import Testing
         #expect(shop.inspect("probe", "--all").code == .usage)
         #expect(shop.inspect("probe", "--all", "--yes").code == .done)
         #expect(shop.inspect("probe", "z*").talk == "no circuit matches 'z*'\n")
+    }
+
+    /// A console in whose pauses the steps are taken, and then the time passes.
+    private func console(_ clock: ManualHostClock, _ step: @escaping () -> Void) -> RecordingConsole {
+        let console = RecordingConsole()
+        console.inPauses = [
+            {
+                step()
+                return .isOver
+            }
+        ]
+        console.inFurtherPauses = {
+            clock.advance(by: .seconds(1))
+            return .isOver
+        }
+        return console
+    }
+
+    @Test(arguments: [
+        (true, ExitCode.done, "closed: the probe of ", " has succeeded\n"),
+        (false, ExitCode.notClosed, "open again: the probe of ", " has failed: HTTPError\n"),
+    ])
+    func saysHowTheProbeEnded(succeeds: Bool, code: ExitCode, start: String, end: String) throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        let breaker = try shop.circuit("a", failures: 2)
+        let console = self.console(clock) {
+            _ = try? breaker.run { () throws -> Void in if !succeeds { throw Boom() } }
+        }
+        #expect(shop.inspect("probe", "a", "--wait", "1m", on: console).code == code)
+        let lines = console.output.split(separator: "\n").map { "\($0)\n" }
+        #expect(lines.first == "a  its next call is a probe\n")
+        #expect(lines.count == 2 && lines[1].hasPrefix("a  " + start) && lines[1].hasSuffix(end), "\(console.output)")
+    }
+
+    @Test func aProbeThatNobodyMakesIsWaitedForInVain() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.circuit("a", failures: 2)
+        let console = self.console(clock) {}
+        #expect(shop.inspect("probe", "a", "--wait", "20s", on: console).code == .timedOut)
+        #expect(console.talk.contains("no probe of 'a' has ended within 20 s"), "\(console.talk)")
+        // A circuit that is closed needs no wait.
+        try shop.circuit("b")
+        #expect(shop.inspect("probe", "b", "--wait", "1h").code == .done)
+        for more in [["a*"], ["a", "b"], ["a", "--json"], ["a", "--dry-run"], ["a", "--wait", "0s"]] {
+            #expect(shop.inspect(arguments: ["probe", "--wait", "1s"] + more).code == .usage, "\(more)")
+        }
     }
 }

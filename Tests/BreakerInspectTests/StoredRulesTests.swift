@@ -78,7 +78,7 @@ import Testing
         let doctor = shop.inspect("doctor").output
         #expect(
             doctor.contains(
-                "schema       note   \(version), this tool knows \(Versions.schema)"), "\(doctor)")
+                "schema     note   \(version), this tool knows \(Versions.schema)"), "\(doctor)")
         #expect(!doctor.contains("cannot use this file"))
     }
 }

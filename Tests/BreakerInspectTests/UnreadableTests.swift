@@ -47,7 +47,9 @@ import Testing
         #expect(json.output.matches(of: /"name":/).count == 3)
         let check = shop.inspect("check")
         #expect(check.code == .notClosed)
-        #expect(check.output == "d held open  held-open\ne held closed  held-closed\n")
+        #expect(
+            check.output == "d held open  held-open by bob since 0 s, until 2026-01-01 02:00:00Z: moving\n"
+                + "e held closed  held-closed by bob since 0 s\n")
         #expect(check.talk == self.says(name))
         #expect(shop.inspect("check", "[ab]*").code == .failed)
         #expect(shop.inspect("check", "[ab]*", "--json").output.contains(#""isClosed":false"#))

@@ -155,7 +155,7 @@ struct ContentChecks {
     }
 
     var workers: [Finding] {
-        let text = self.examination.live.count == 1 ? "1 lives" : "\(self.examination.live.count) live"
+        let text = "\(self.examination.live.count) live"
         var findings = self.groups.filter { $0.cause == .outside }.map(self.outside)
         if !self.examination.dead.isEmpty {
             findings.append(

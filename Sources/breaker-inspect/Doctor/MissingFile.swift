@@ -36,8 +36,7 @@ struct MissingFile {
         let directory = self.path.hasPrefix("/") ? "" : ", as seen from \((Self.workingDirectory ?? ".").quoted)"
         return .wrong(
             "file", "there is no \(self.path.quoted)\(directory), which \(self.source) names",
-            "name the services' path in --store or BREAKER_STORE; the first service to open it makes the file, this tool "
-                + "makes none"
+            "name the services' path in --store or BREAKER_STORE; the first service to open it makes the file"
         )
     }
 
@@ -55,7 +54,7 @@ struct MissingFile {
             "\(directory.quoted) is there: 0\(String(info.st_mode & 0o777, radix: 8)) of user \(info.st_uid), "
             + "group \(info.st_gid)"
         let stores = Self.stores(in: directory)
-        guard !stores.isEmpty else { return .ok("directory", "\(text); it holds no store") }
+        guard !stores.isEmpty else { return .note("directory", "\(text); it holds no store") }
         let shown = stores.prefix(Self.namesShown).map(\.quoted).joined(separator: ", ")
         let more = stores.count > Self.namesShown ? " and \(stores.count - Self.namesShown) more" : ""
         return .note("directory", "\(text); it holds \(shown)\(more)", "name the one that the services use")

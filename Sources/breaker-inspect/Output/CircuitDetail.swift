@@ -145,12 +145,18 @@ struct CircuitDetail {
         guard !self.circuit.standing.isObserving else { return self.effectOfEnforcing }
         return switch self.circuit.state {
         case .closed: "calls are let through"
-        case .halfOpen: "a few calls are let through to probe"
+        case .halfOpen where self.inspected.isRefusing: "calls are refused: \(self.takenSlots)"
+        case .halfOpen: "the next call is a probe; others are refused while it runs"
         case .open(let until) where until > self.now: "calls are refused; a probe in \(self.left(until: until))"
         case .open: "the recovery time is over: no call is refused, and the next one is a probe"
         case .held(.open, let until): "calls are refused \(self.end(of: until))"
         case .held(.closed, let until): "calls are let through, and count for no rule, \(self.end(of: until))"
         }
+    }
+
+    private var takenSlots: String {
+        let count = self.circuit.probes.count
+        return count == 1 ? "the only probe slot is taken" : "all \(count) probe slots are taken"
     }
 
     /// The effect on a call of a circuit that only observes.
@@ -178,7 +184,8 @@ struct CircuitDetail {
     }
 
     private func line(_ probe: CircuitSnapshot.Probe) -> String {
-        "\(probe.prober.escaped) since \(self.moment(probe.since)), lease ends in \(self.left(until: probe.leaseEnds))"
+        "\(probe.prober.escaped), for \(max(.zero, self.now.since(probe.since)).readable); its slot is free in "
+            + "\(self.left(until: probe.leaseEnds)), or at once if that process ends"
     }
 }
 

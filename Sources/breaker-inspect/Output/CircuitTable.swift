@@ -42,7 +42,7 @@ extension Table {
                 .init(text: Self.retry(circuit, at: now)),
                 .init(text: "\(circuit.tripsInARow)"),
                 .init(text: "\(circuit.refusals)"),
-                .init(text: circuit.lastError?.escaped ?? "-"),
+                .init(text: circuit.hold.map { "held\($0.details(at: now))" } ?? circuit.lastError?.escaped ?? "-"),
             ],
             rank: standing.urgency
         )

@@ -13,6 +13,8 @@ extension Change {
     struct Planned {
         private var changes: [StateChange] = []
         private(set) var hasCircuits = false
+        /// The circuit, if there is only one.
+        private(set) var only: InspectedCircuit?
         /// The holds of other operators that the changes would end.
         private(set) var holds: OtherHolds
         /// The first circuit by name that a live worker has registered.
@@ -21,6 +23,7 @@ extension Change {
         init(by who: String) { self.holds = OtherHolds(than: who) }
 
         mutating func add(_ circuit: InspectedCircuit, _ plan: Plan) {
+            self.only = self.hasCircuits ? nil : circuit
             self.hasCircuits = true
             let snapshot = circuit.snapshot
             self.setUsed(snapshot.name, workers: snapshot.workers)

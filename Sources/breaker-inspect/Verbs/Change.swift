@@ -30,6 +30,8 @@ struct Change: Sendable {
         var expected: (InspectedCircuit) -> String?
         /// The end of the hold that a circuit gets at this time.
         var holdEnd: (Date) -> Date? = { _ in nil }
+        /// What is said of a changed circuit in the place of its states; nil for its states.
+        var sentence: String?
         /// The text after a circuit's new state.
         var note: (StateChange) -> String = { _ in "" }
         /// The members of the JSON in addition to the states.
@@ -38,6 +40,8 @@ struct Change: Sendable {
         var endsHolds: (one: String, several: String)?
         /// The message if none of the circuits needs a change.
         var nothingToDo = ""
+        /// The message if the only circuit that was found needs no change; nil for `nothingToDo`.
+        var nothingToDoWith: (InspectedCircuit) -> String? = { _ in nil }
         /// Whether the verb fails, before it asks, if a living worker has registered one of the circuits.
         var refusesUsed = false
         var begin:
@@ -71,7 +75,9 @@ struct Change: Sendable {
         context.warn(of: found.live)
         if planned.isEmpty || self.isDryRun {
             let isNothing = !found.value.hasCircuits && found.unreadable.isEmpty
-            let nothing = isNothing ? self.selection.nothingFound : plan.nothingToDo
+            let nothing =
+                isNothing
+                ? self.selection.nothingFound : found.value.only.flatMap(plan.nothingToDoWith) ?? plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
             for line in holds.lines { context.console.writeError("\(line)\n") }
             self.report(planned, plan, passedOver, found.live, in: context)
@@ -150,7 +156,7 @@ struct Change: Sendable {
         for change in changes {
             let name = change.name.escaped
             let padding = String(repeating: " ", count: max(0, width - name.displayWidth))
-            body("\(name)\(padding)  \(change.from) -> \(change.to)\(plan.note(change))")
+            body("\(name)\(padding)  \(plan.sentence ?? "\(change.from) -> \(change.to)")\(plan.note(change))")
         }
     }
 }

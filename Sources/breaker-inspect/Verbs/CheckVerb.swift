@@ -94,7 +94,8 @@ struct CheckVerb: Verb {
     private func write(_ circuit: InspectedCircuit, in context: Context) {
         let (name, standing) = (circuit.snapshot.name.escaped, circuit.snapshot.standing)
         guard case .isRefusing = self.question else {
-            context.console.write("\(name)  \(context.style.paint(standing.text, standing.look))\n")
+            let hold = circuit.snapshot.hold.map { $0.details(at: circuit.now) } ?? ""
+            context.console.write("\(name)  \(context.style.paint(standing.text, standing.look))\(hold)\n")
             return
         }
         guard circuit.isRefusing else { return }

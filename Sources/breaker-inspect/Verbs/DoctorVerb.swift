@@ -25,8 +25,7 @@ struct DoctorVerb: Verb {
             context.console.write(JSONDocument.findings(shown, isHealthy: wrong == 0, degraded: live?.seen))
         } else {
             Self.print(findings, in: context)
-            let verdict =
-                wrong == 0 ? "nothing is wrong" : wrong == 1 ? "1 thing is wrong" : "\(wrong) things are wrong"
+            let verdict = wrong == 0 ? "nothing is wrong" : wrong.counted("problem")
             context.console.write("\n\(verdict)\n")
         }
         return wrong == 0 ? .done : .failed
@@ -57,6 +56,7 @@ struct DoctorVerb: Verb {
             let isWaitedFor = examination.live.degraded.contains { $0.reason == .busy }
             findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor), ContentChecks.sqlite]
             findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
+            if let holds = HoldCheck.finding(in: context) { findings.append(holds) }
             if let link = files.link(at: context.now) { findings.append(link) }
         } catch {
             // Damage and foreign tables are findings; other errors end the verb, as in all verbs.
@@ -77,7 +77,23 @@ struct DoctorVerb: Verb {
         return findings
     }
 
-    private static func print(_ findings: [Finding], in context: Context) {
+    /// Prints what is wrong first, then what is worth knowing, and the names of all else.
+    private static func print(_ all: [Finding], in context: Context) {
+        let findings = all.filter { $0.status == .wrong } + all.filter { $0.status == .note }
+        Self.printLines(findings, in: context)
+        var names: [String] = []
+        for finding in all where finding.status == .ok && !names.contains(finding.check) { names.append(finding.check) }
+        guard !names.isEmpty else { return }
+        let margin = max("ok".utf8.count, findings.map(\.check.utf8.count).max() ?? 0) + 2
+        let width = context.console.width.map { max(40, $0 - margin) }
+        var label = context.style.paint("ok", .good) + String(repeating: " ", count: margin - 2)
+        for line in names.joined(separator: ", ").wrapped(to: width) {
+            context.console.write("\(label)\(line)\n")
+            label = String(repeating: " ", count: margin)
+        }
+    }
+
+    private static func printLines(_ findings: [Finding], in context: Context) {
         let margin = findings.map(\.check.utf8.count).max() ?? 0
         for finding in findings {
             let status = finding.status.rawValue

@@ -20,12 +20,18 @@ struct ProbeVerb: Verb {
         A name is probed at once; what a pattern, --group or --all matches is shown
         first, and you are asked.
         Circuits that are closed, held, or let probes through already are left alone.
+        With --wait and one name it waits for a call to probe, and says how that
+        ended: exit code 0 if the circuit is closed, 3 if it is open again, 124 if
+        the time is over.
         """ + "\n" + Change.details
-    static let options = Change.options
+    static let wait = Option("wait", "DURATION", help: "how long to wait for the end of the probe of one circuit")
+    static let options = Change.options + [Self.wait]
 
     private let change: Change
+    private let waiting: ProbeWait?
 
     init(_ arguments: Arguments) throws(Failure) {
+        self.waiting = try ProbeWait(arguments)
         self.change = try Change(arguments, operands: arguments.operands, verb: Self.self)
     }
 
@@ -33,14 +39,18 @@ struct ProbeVerb: Verb {
         let plan = Change.Plan(
             question: "probe",
             expected: { $0.snapshot.waits(at: $0.now) ? StateWord.open.rawValue : nil },
-            note: { _ in ", probes let through" },
+            sentence: "its next call is a probe",
             members: { _ in ["probeAllowed": .bool(true)] },
-            nothingToDo: "nothing there waits for its probe\n",
+            nothingToDo: "no circuit there is open before its time\n",
+            nothingToDoWith: { "\($0.snapshot.name.escaped) \($0.whyNoProbe)\n" },
             begin: { (store, selectors, _) throws(BreakerStoreError) in
                 try store.command(.probe, on: selectors, by: context.who, reason: self.change.reason)
             }
         )
-        return try self.change.run(plan, in: context)
+        guard let waiting = self.waiting else { return try self.change.run(plan, in: context) }
+        let newest = try waiting.newestEvent(in: context)
+        let code = try self.change.run(plan, in: context)
+        return code == .done ? try waiting.wait(after: newest, in: context) : code
     }
 }
 
@@ -48,5 +58,19 @@ extension CircuitSnapshot {
     /// Whether the circuit is open and admits no probe yet; dates are exact to the microsecond.
     fileprivate func waits(at now: Date) -> Bool {
         if case .open(let until) = self.state { until.timeIntervalSince(now) > 0.000_001 } else { false }
+    }
+}
+
+extension InspectedCircuit {
+    /// What the circuit does, as the reason why nothing is to be probed.
+    fileprivate var whyNoProbe: String {
+        if let hold = self.snapshot.hold { return "is \(hold.sentence(at: self.now))" }
+        if self.snapshot.isDue { return "needs none: its next call is a probe" }
+        guard case .halfOpen = self.snapshot.state else { return "is closed" }
+        let probers = self.snapshot.probes.map {
+            "\($0.prober.escaped) has probed for \(max(.zero, self.now.since($0.since)).brief())"
+        }
+        return "is half-open: "
+            + (probers.isEmpty ? "its next call is a probe" : probers.joined(separator: ", "))
     }
 }

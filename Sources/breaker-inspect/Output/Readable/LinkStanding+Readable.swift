@@ -17,7 +17,7 @@ extension LinkStanding {
         case .reported(let note) where note.isJoined: "joined with the other hosts since \(Self.moment(note, now))"
         case .reported(let note):
             "cut off from the other hosts since \(Self.moment(note, now)), this host guards itself: \(note.reason)"
-        case .gone(let note): "no link lives: process \(note.pid), which had it, is gone; this host guards itself"
+        case .gone(let note): "the fleet link is dead: its process \(note.pid) has ended; this host guards itself"
         }
     }
 
