@@ -68,7 +68,7 @@ extension InspectedCircuit {
         if self.snapshot.isDue { return "needs none: its next call is a probe" }
         guard case .halfOpen = self.snapshot.state else { return "is closed" }
         let probers = self.snapshot.probes.map {
-            "\($0.prober.escaped) has probed for \(max(.zero, self.now.since($0.since)).brief())"
+            "\($0.prober.escaped) has probed for \(max(.zero, self.now.since($0.since)).readable)"
         }
         return "is half-open: "
             + (probers.isEmpty ? "its next call is a probe" : probers.joined(separator: ", "))
