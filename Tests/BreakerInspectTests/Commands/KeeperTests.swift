@@ -119,11 +119,11 @@ import Darwin
     /// Each container counts its processes from 1: there the prober's pid says nothing.
     @Test func aProcessOfAnotherPidNamespaceIsNoAncestor() throws {
         let line = """
-            unshare -Urpf --mount-proc true || { echo unsupported; exit; }
-            unshare -Urpf --mount-proc "$0" run a -- sh -c ': >"$BREAKER_STORE.runs"; \(Child.until(#"[ -e "$BREAKER_STORE.end" ]"#))' &
+            inside="unshare -pf --mount-proc"; [ "$(id -u)" = 0 ] || inside="unshare -Urpf --mount-proc"
+            $inside "$0" run a -- sh -c ': >"$BREAKER_STORE.runs"; \(Child.until(#"[ -e "$BREAKER_STORE.end" ]"#))' &
             \(Child.until(#"[ -e "$BREAKER_STORE.runs" ]"#))
             "$0" run a -- echo ran; echo "code $?"
-            unshare -Urpf --mount-proc sh -c '"$0" run a -- echo ran; echo "code $?"' "$0"
+            $inside sh -c '"$0" run a -- echo ran; echo "code $?"' "$0"
             : >"$BREAKER_STORE.end"; wait
             """
         let result = try Child.shell(line, store: self.shop.path)
