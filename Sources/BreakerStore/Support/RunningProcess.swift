@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// A process of this host, told apart from all others by its id and its start: ids are used again.
+/// A process of this host, identified by its id and its start: ids are used again.
 package struct RunningProcess: Hashable, Sendable {
     package let pid: Int32
     /// In hundredths of a second: since the boot on Linux, since 1970 on other systems.

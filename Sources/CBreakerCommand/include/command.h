@@ -71,7 +71,7 @@ void bc_end_by_signal(int signal, int whole_group);
 
 // MARK: - A file that a command writes
 
-// What tells whether a file was written.
+// A file's stamp, which changes when the file is written.
 typedef struct {
     int is_there, is_regular;
     unsigned long long device, inode;

@@ -168,7 +168,7 @@ struct CommandProcess {
         }
     }
 
-    /// Returns whether this process was told to go on after a stop.
+    /// Passes on the signals that have come; returns whether SIGCONT was one of them, as after a stop.
     @discardableResult
     private mutating func passSignals() -> Bool {
         var wasContinued = false

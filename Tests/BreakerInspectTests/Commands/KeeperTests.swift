@@ -130,7 +130,7 @@ import Darwin
         #expect(result.output == "code 75\ncode 75\n", "\(result.talk)")
     }
 
-    /// Whoever is the parent then has not asked for the call.
+    /// The process that has adopted it has not asked for the call.
     @Test func anOrphanMustNameItsHolder() throws {
         let line = """
             setsid -f sh -c '\(Child.until("[ \"$(cut -d\" \" -f4 /proc/$$/stat)\" = 1 ]"))

@@ -72,16 +72,15 @@ import Darwin
         #expect(try terminal.end() == 0)
     }
 
-    /// The command has the terminal's foreground, and both it and `run` stop and go on as the shell says.
-    @Test func stopsAndGoesOn() throws {
-        let shop = try self.shop()
-        try shop.circuit("a")
+    /// A bash with job control, whose prompt is shown.
+    private func bash(_ shop: Shop) throws -> Terminal {
         let terminal = try Terminal("TOOL=$0 PS1='READY ' exec bash --norc --noprofile -i", store: shop.path)
         try terminal.read(until: "READY ")
-        terminal.type("$TOOL run a -- sh -c 'echo be''gun; read x; echo got-$x; exit 7'; echo code-$?\r")
-        try terminal.read(until: "begun")
-        terminal.type("\u{1A}")
-        try terminal.read(until: "READY ")
+        return terminal
+    }
+
+    /// Brings the stopped job to the front, where its command reads a line and ends with 7.
+    private func goesOnInFront(_ terminal: Terminal) throws {
         terminal.type("fg\r")
         // bash repeats the command's line after it has taken its own settings off the terminal.
         try terminal.read(until: "exit 7'\r\n")
@@ -93,24 +92,28 @@ import Darwin
         _ = try terminal.end()
     }
 
+    /// The command has the terminal's foreground, and both it and `run` stop and go on as the shell says.
+    @Test func stopsAndGoesOn() throws {
+        let shop = try self.shop()
+        try shop.circuit("a")
+        let terminal = try self.bash(shop)
+        terminal.type("$TOOL run a -- sh -c 'echo be''gun; read x; echo got-$x; exit 7'; echo code-$?\r")
+        try terminal.read(until: "begun")
+        terminal.type("\u{1A}")
+        try terminal.read(until: "READY ")
+        try self.goesOnInFront(terminal)
+    }
+
     /// A job of the background that reads from the terminal is stopped, and gets the terminal with `fg`.
     @Test func aJobOfTheBackgroundComesToTheFront() throws {
         let shop = try self.shop()
         try shop.circuit("a")
-        let terminal = try Terminal("TOOL=$0 PS1='READY ' exec bash --norc --noprofile -i", store: shop.path)
-        try terminal.read(until: "READY ")
+        let terminal = try self.bash(shop)
         terminal.type("$TOOL run a -- sh -c 'read x; echo got-$x; exit 7' &\r")
         terminal.type("until jobs | grep -q Stopped; do sleep 0.02; done; echo is-stop''ped\r")
         try terminal.read(until: "is-stopped")
         try terminal.read(until: "READY ")
-        terminal.type("fg\r")
-        try terminal.read(until: "exit 7'\r\n")
-        terminal.type("word\r")
-        try terminal.read(until: "got-word")
-        try terminal.read(until: "READY ")
-        terminal.type("echo last-$?; exit\r")
-        try terminal.read(until: "last-7")
-        _ = try terminal.end()
+        try self.goesOnInFront(terminal)
     }
 
     /// The kernel stops no group that no shell watches: its command gets SIGHUP, as from the kernel.

@@ -1,4 +1,4 @@
-/// Tells the process that holds a probe's slot from all others.
+/// A short mark of the process that holds a probe's slot.
 ///
 /// Its pid alone does not: each container counts its processes from 1, and pids are used again.
 extension RunningProcess {

@@ -12,11 +12,7 @@ extension CircuitBreaker {
     /// The permit of an admission; where another process can't report the call, releases a probe's slot.
     private func permitOrRelease(_ admission: Admission) -> PortablePermit {
         let source = PortablePermit.Source(admission.source)
-        guard source != .unreported,
-            let incarnation = try? self.core.read({ (database) throws(BreakerStoreError) in
-                try ClockRow.read(database)?.incarnation
-            })
-        else {
+        guard source != .unreported, let incarnation = try? self.core.readIncarnation() else {
             if admission.isProbe { self.reportLater(.ignored, of: admission) }
             return .unreported
         }
@@ -105,10 +101,7 @@ extension CircuitBreaker {
         let (outcome, admission) = (pending.outcome, pending.admission)
         let isFailure = pending.failure != nil
         guard admission.isProbe || admission.isClosedInFile else {
-            let incarnation = try self.core.read { (database) throws(BreakerStoreError) in
-                try ClockRow.read(database)?.incarnation
-            }
-            return incarnation == permit.incarnation ? .done : .ofAnotherBootOrFile
+            return try self.core.readIncarnation() == permit.incarnation ? .done : .ofAnotherBootOrFile
         }
         let clock = self.core.clock
         var report = self.newReport(permit.epoch, outcome)

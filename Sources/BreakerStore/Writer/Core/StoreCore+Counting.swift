@@ -15,9 +15,13 @@ extension StoreCore {
             of: { () throws(BreakerStoreError) in
                 // Another file may be at the path by now, and another process may have created that file's board.
                 guard self.answers.isInPlace else { return nil }
-                return try self.read { (database) throws(BreakerStoreError) in try ClockRow.read(database)?.incarnation
-                }
+                return try self.readIncarnation()
             })
+    }
+
+    /// The incarnation of the file at the path; nil if its row can't be understood.
+    func readIncarnation() throws(BreakerStoreError) -> Int64? {
+        try self.read { (database) throws(BreakerStoreError) in try ClockRow.read(database)?.incarnation }
     }
 
     @discardableResult

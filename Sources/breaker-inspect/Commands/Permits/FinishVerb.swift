@@ -43,7 +43,7 @@ struct FinishVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let path = try context.path()
-        // What the provider says is news, whoever hears it.
+        // What the provider says is news to all, also from a call that counts nowhere.
         guard self.text.permit.source != .unreported || self.isOutage else {
             context.console.writeError(
                 "\(Tool.name): nothing was counted: the permit is one of a call that counts nowhere\n")
