@@ -56,7 +56,7 @@ struct DoctorVerb: Verb {
             let isWaitedFor = examination.live.degraded.contains { $0.reason == .busy }
             findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor), ContentChecks.sqlite]
             findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
-            if let holds = HoldCheck.finding(in: context) { findings.append(holds) }
+            findings += CircuitChecks.findings(in: context)
             if let link = files.link(at: context.now) { findings.append(link) }
         } catch {
             // Damage and foreign tables are findings; other errors end the verb, as in all verbs.
