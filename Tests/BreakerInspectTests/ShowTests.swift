@@ -104,7 +104,7 @@ import Testing
     }
 
     /// The head stays on the screen of a real terminal, however much has happened.
-    @Test(arguments: [("", 3...9), (" --limit 2", 2...2), (" --limit 12", 12...12)])
+    @Test(arguments: [("", 2...9), (" --limit 2", 2...2), (" --limit 12", 12...12)])
     func leavesTheHeadOnTheScreen(option: String, events: ClosedRange<Int>) throws {
         let shop = try Shop(clock: SystemHostClock())
         let breaker = try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 20), recovery: 600)
@@ -116,7 +116,8 @@ import Testing
         let output = try Child.terminal("\"$0\" show a --color never\(option)", store: shop.path, columns: 80).output
         let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.first == "a")
-        let rows = lines.drop { !$0.hasPrefix("TIME") }.dropFirst().filter { !$0.isEmpty }
+        // A reason that has no room beside its event stands below it.
+        let rows = lines.drop { !$0.hasPrefix("TIME") }.dropFirst().filter { !$0.isEmpty && !$0.hasPrefix(" ") }
         #expect(events.contains(rows.count), "\(output)")
         // The last line is the shell's.
         if option.isEmpty { #expect(lines.count <= 24, "\(output)") }

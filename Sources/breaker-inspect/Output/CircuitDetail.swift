@@ -25,9 +25,9 @@ struct CircuitDetail {
     private static let margin = 12
     /// How many events are shown without a terminal.
     static let usualEvents = 10
-    private static let fewestEvents = 3
     /// How many outages JSON has.
     private static let shownOutages = 10
+    private static let fewestEventLines = 3
 
     var circuit: CircuitSnapshot { self.inspected.snapshot }
 
@@ -58,11 +58,27 @@ struct CircuitDetail {
         let taken = lines.reduce(0) { $0 + $1.rows(of: width) }
         let footer = self.live.notice.map { $0.wrapped(to: width).count + 1 } ?? 0
         // Room for an empty line, the heading of the events, and the shell's prompt below them.
-        let room = console.height.map { max(Self.fewestEvents, $0 - taken - footer - 3) }
-        let shown = EventLine.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
-        guard !shown.isEmpty else { return text }
-        let table = Table.events(Array(shown), namingCircuits: false, isBrief: true)
-        return text + "\n" + table.text(width: width, style)
+        let room = console.height.map { max(Self.fewestEventLines, $0 - taken - footer - 3) }
+        let events = EventLine.all(self.events.reversed())
+        guard !events.isEmpty else { return text }
+        var count = min(limit ?? room ?? Self.usualEvents, events.count)
+        var shown = self.table(of: events.suffix(count), width: width, style)
+        // Without the heading.
+        while limit == nil, count > 1, let room, shown.lines - 1 > room {
+            count -= 1
+            shown = self.table(of: events.suffix(count), width: width, style)
+        }
+        return text + "\n" + shown.text
+    }
+
+    private func table(of events: ArraySlice<EventLine>, width: Int?, _ style: Style) -> (text: String, lines: Int) {
+        var (text, lines) = ("", 0)
+        var table = EventTable(Array(events), namingCircuits: false, isBrief: true, onTerminal: width != nil)
+        table.print(width: width, style) {
+            text += $0
+            lines += 1
+        }
+        return (text, lines)
     }
 
     private func fields(_ style: Style) -> [(label: String, lines: [String])] {

@@ -127,14 +127,16 @@ struct HistoryVerb: Verb {
     }
 
     /// Prints events; returns the table for later events.
-    func report(_ events: [CircuitEvent], _ live: LiveWorkers?, in context: Context) -> Table {
+    func report(_ events: [CircuitEvent], _ live: LiveWorkers?, in context: Context) -> EventTable {
         let shown = EventLine.all(events)
         let lines = self.after == nil ? shown.suffix(self.limit) : shown.prefix(self.limit)
-        let table = Table.events(Array(lines), namingCircuits: self.circuit == nil, mayGrow: self.follows)
+        var table = EventTable(
+            Array(lines), namingCircuits: self.circuit == nil, mayGrow: self.follows,
+            onTerminal: context.console.width != nil)
         if context.isJSON {
             context.console.write(JSONDocument.history(events, degraded: live?.seen))
-        } else if !events.isEmpty {
-            table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
+        } else {
+            table.print(width: context.console.width, context.style) { context.console.write($0) }
         }
         return table
     }
