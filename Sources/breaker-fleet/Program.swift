@@ -95,7 +95,7 @@ func run(arguments: [String], environment: Environment, console: any Console) ->
         guard let verb = (FleetProgram.verbs + FleetProgram.hiddenVerbs).first(where: { $0.name == parsed.verb?.name })
         else {
             if parsed.has(.help) { return HelpVerb(about: .program).run(in: context) }
-            console.writeError(HelpText(of: program).short)
+            console.writeError(HelpText(of: program, width: console.errorWidth).short)
             return .usage
         }
         if parsed.has(.help) { return HelpVerb(about: .verb(verb)).run(in: context) }

@@ -32,8 +32,34 @@ import Testing
         let console = RecordingConsole(width: 80, height: 5)
         #expect(!shop.inspect("list", "--color=never", on: console).output.contains("circuits"))
         console.height = 4
-        #expect(shop.inspect("list", on: console).output.hasSuffix("\n3 circuits: 1 open (above)\n"))
+        #expect(shop.inspect("list", "--all", on: console).output.hasSuffix("\n3 circuits: 1 open (above)\n"))
         #expect(!shop.inspect("list").output.contains("circuits"))
+    }
+
+    /// The closed circuits need no action, and would push the others off the screen.
+    @Test func leavesClosedCircuitsOutThatHaveNoRoom() throws {
+        let shop = try Shop()
+        for number in 0..<30 { try shop.circuit("c\(number)", failures: number < 3 ? 2 : 0) }
+        func lines(_ arguments: String..., height: Int?) -> [String] {
+            let console = RecordingConsole(width: 80, height: height)
+            let output = shop.inspect(arguments: ["list", "--color=never"] + arguments, on: console).output
+            return output.split(separator: "\n").map { String($0) }
+        }
+        let cut = lines(height: 24)
+        #expect(cut.count == 5 && cut.last == "27 closed: --all lists them", "\(cut)")
+        #expect(cut.dropFirst().prefix(3).allSatisfy { $0.contains("  open  ") })
+        // A heading, 30 rows and the prompt.
+        #expect(lines(height: 32).count == 31)
+        #expect(lines(height: 31).last == "27 closed: --all lists them")
+        // Those that are not closed are all shown, however many there are.
+        let low = lines(height: 4)
+        #expect(low.suffix(2) == ["30 circuits: 3 open (above)", "27 closed: --all lists them"] && low.count == 6)
+        #expect(lines("c29", "c28", height: 2) == ["2 closed: --all lists them"])
+        for all in [lines("--all", height: 24), lines("--state=closed,open", height: 24)] {
+            #expect(all.count == 32 && all.last == "30 circuits: 3 open (above)")
+        }
+        #expect(lines(height: nil).count == 31)
+        #expect(shop.inspect("list").output.split(separator: "\n").count == 31)
     }
 
     @Test func showsADueProbeAndAHalfOpenCircuit() throws {

@@ -9,7 +9,7 @@ struct StatusText {
     let shown: [FleetCircuit]
 
     func text(width: Int?, _ style: Style) -> String {
-        var text = self.headline + "\n"
+        var text = (self.headline + "\n").wrappedLines(to: width)
         if !self.status.hosts.isEmpty { text += "\n" + self.hosts.text(width: width, style) }
         if !self.shown.isEmpty { text += "\n" + self.circuits.text(width: width, style) }
         if !self.status.differing.isEmpty {

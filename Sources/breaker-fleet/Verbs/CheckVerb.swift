@@ -47,7 +47,7 @@ struct CheckVerb: Verb {
                 ]))
         } else {
             for circuit in open {
-                context.console.write(
+                context.console.writeLines(
                     "\(circuit.name.escaped)  \(context.style.paint(circuit.word, circuit.look))\n")
             }
         }
