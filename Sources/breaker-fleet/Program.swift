@@ -7,7 +7,8 @@ import BreakerTool
 enum FleetProgram {
     static let name = "breaker-fleet"
     static let verbs: [any Verb.Type] = [
-        RunVerb.self, StatusVerb.self, CheckVerb.self, SchemaVerb.self, CompletionsVerb.self, HelpVerb.self,
+        RunVerb.self, StatusVerb.self, CheckVerb.self, ForgetVerb.self, SchemaVerb.self, CompletionsVerb.self,
+        HelpVerb.self,
     ]
     /// Verbs that only scripts use.
     static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
