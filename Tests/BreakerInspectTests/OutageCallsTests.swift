@@ -86,7 +86,7 @@ import Testing
         #expect(try self.outages().map(\.failed) == [3])
         let events = try self.shop.store.history(of: "users").filter { $0.failed != nil }
         #expect(events.map(\.kind) == [.closed, .probing, .reopened, .probing, .tripped])
-        #expect(events.map(\.failed) == [0, 0, 1, 2, 1])
+        #expect(events.map(\.failed) == [0, 1, 0, 2, 1])
         #expect(events.map(\.refused) == [0, 3, 0, 7, 0])
     }
 
@@ -99,6 +99,7 @@ import Testing
         _ = breaker.totals
         let late = try self.outages()
         #expect(late.map(\.refused) == [5] && late.map(\.endedBy) == ["reset"])
+        self.clock.advance(by: .seconds(1))
         self.fail(breaker)
         self.fail(breaker)
         let both = try self.outages()
@@ -114,7 +115,7 @@ import Testing
         self.clock.advance(by: .seconds(30))
         try breaker.run {}
         let closed = self.shop.inspect("show", "users").output
-        #expect(closed.contains(", 39 s: 2 calls failed, 74 were refused"), "\(closed)")
+        #expect(closed.contains(", 39 s: 2 failed, 74 refused"), "\(closed)")
         let table = self.shop.inspect("history", "users", "--outages").output
         #expect(table.contains("39 s") && table.contains("74  a probe"), "\(table)")
         let metrics = self.shop.inspect("metrics").output
@@ -179,7 +180,7 @@ import Testing
         let text = self.shop.inspect("show", "users").output
         #expect(text.contains("3 within the last 60 s, 10 s each, the last 10 s ago"), "\(text)")
         #expect(text.contains("it flaps: see 'breaker-inspect history users --outages'"), "\(text)")
-        #expect(try self.shop.row("users")["TRIPS/H"] == "3")
+        #expect(try self.shop.row("users")["TRIPS"] == "3")
         let doctor = self.shop.inspect("doctor")
         #expect(doctor.output.contains("users has tripped 3 times within the last hour"), "\(doctor.output)")
         #expect(try self.circuit().tripsWithinHour == 3)

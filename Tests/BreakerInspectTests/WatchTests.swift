@@ -35,7 +35,7 @@ import Testing
                 b     open       0 s    0 s       2/2        -         -      30 s      1        0  HTTPError
                 a     closed       -    0 s       0/2        -         -         -      0        0  -
                 a     closed       -    0 s       1/2        -         -         -      0        0  HTTPError
-                b     closed       -    0 s       0/2        -         -         -      0        0  -
+                b     closed       -    0 s       0/2        -         -         -      1        0  -
                 new   closed       -    0 s       0/2        -         -         -      0        0  -
                 b     forgotten       -      -         -        -         -         -      -        -  -
 

@@ -15,7 +15,7 @@ extension CircuitDetail {
         guard let last = self.outages.first(where: { $0.end != nil }), let end = last.end else { return nil }
         let length = max(.zero, end.since(last.start)).readable
         let lasted = last.isStartKnown ? length : "more than \(length)"
-        return "\(last.start.readable), \(lasted): \(last.damage)"
+        return "\(last.start.readable), \(lasted): \(last.briefDamage)"
     }
 
     /// How often the circuit has tripped lately, if it flaps.

@@ -115,8 +115,9 @@ struct CircuitDetail {
         let ago = max(.zero, self.now.since(since))
         // The date is that of the state's line, or of the day before.
         let time = ago < InspectedCircuit.hour * 12 ? since.readableTime : since.readable
-        let trips = self.circuit.tripsInARow > 1 ? ", \(self.trips)" : ""
-        let damage = self.outages.first { $0.end == nil }.map { ": \($0.damage)" } ?? ""
+        let isLong = self.circuit.tripsInARow > 1
+        let trips = isLong ? ", \(self.trips)" : ""
+        let damage = self.outages.first { $0.end == nil }.map { ": " + (isLong ? $0.briefDamage : $0.damage) } ?? ""
         return ["since \(time) (\(ago.readable) ago)\(trips)\(damage)"]
             + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
     }

@@ -19,7 +19,7 @@ extension Table {
             .init(title: "CALLS/S", isRightAligned: true, presence: .whereRoomy, isLeftOutEmpty: true),
             .init(title: "FAILED-%", isRightAligned: true, presence: .whereRoomy, isLeftOutEmpty: true),
             .init(title: "RETRY-IN", isRightAligned: true),
-            .init(title: "TRIPS/H", isRightAligned: true, presence: .whereRoomy),
+            .init(title: "TRIPS", isRightAligned: true, presence: .whereRoomy),
             .init(title: "REFUSED", isRightAligned: true, presence: .whereRoomy),
             .init(title: "LAST-ERROR", minimumWidth: 12, presence: .whereItFits),
         ]

@@ -66,6 +66,11 @@ extension Spell {
         return "\(hurt.failed.counted("call")) failed, \(hurt.refused) \(were) refused"
     }
 
+    /// The same in fewer words.
+    var briefDamage: String {
+        self.hurt.map { "\($0.failed) failed, \($0.refused) refused" } ?? "unknown how many failed"
+    }
+
     /// Adds the calls that an event ended, during the outage.
     fileprivate mutating func count(_ event: CircuitEvent) {
         guard let failed = event.failed, let refused = event.refused else {
