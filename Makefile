@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fleet demo demo-fleet test test-all test-fleet trait-check prometheus browser torture mutants upgrade versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet nightly
+.PHONY: help setup fleet demo demo-fleet test test-all test-fleet nights trait-check prometheus browser torture mutants upgrade versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet nightly
 
 # Each target makes sure that this machine has what the target needs, and no more: scripts/setup.sh has the purposes.
 
@@ -87,6 +87,13 @@ tsan: setup ## run the tests under the thread sanitizer, but those that it slows
 test-fleet: ## run the tests of BreakerFleet, with the trait PostgreSQL and a server of their own
 	@scripts/setup.sh fleet
 	@scripts/test-fleet.sh $(FLAGS)
+
+# Which incidents: `make nights NUMBERS="2 6"`; `FLAGS=--print` shows the screens.
+NUMBERS :=
+
+nights: ## as root: play eleven incidents, and check what on-call then sees at 80 columns
+	@scripts/setup.sh python fleet-demo
+	@scripts/nights.py $(FLAGS) $(NUMBERS)
 
 trait-check: ## build as a user without libpq does, and check that nothing is said of it
 	@scripts/setup.sh build

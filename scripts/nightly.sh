@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 exec </dev/null
 
-all="tsan fuzz torture torture-fleet upgrade prometheus browser deb filesystems bench bench-inspect bench-fleet mutants"
+all="tsan fuzz torture torture-fleet upgrade nights prometheus browser deb filesystems bench bench-inspect bench-fleet mutants"
 
 run() {
     case $1 in
@@ -17,6 +17,7 @@ run() {
     torture) make torture DURATION=180 ;;
     torture-fleet) make torture PART=fleet DURATION=300 ;;
     upgrade) make upgrade ;;
+    nights) make nights ;;
     prometheus) make prometheus ;;
     browser) make browser ;;
     deb) make deb-check ;;

@@ -99,6 +99,8 @@ package struct Table {
         self.isFilled = columns.map { _ in false }
     }
 
+    package var count: Int { self.ranks.count }
+
     package var isEmpty: Bool { self.ranks.isEmpty }
 
     /// Removes the rows; the columns keep their widths.
