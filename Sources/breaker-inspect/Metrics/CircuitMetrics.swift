@@ -18,6 +18,8 @@ struct CircuitMetrics {
     let failures: UInt64
     /// How long the circuit still refuses calls, if known.
     let retryIn: Duration?
+    /// For how long an operator has held the circuit, and who; nil without a hold.
+    let hold: (age: Duration, by: String)?
     /// How many events of each kind there were.
     var events: [(kind: String, count: UInt64)] = []
     let tripsWithinHour: Int
@@ -42,6 +44,7 @@ struct CircuitMetrics {
         self.tripsWithinHour = circuit.tripsWithinHour
         self.hurt = circuit.hurtSinceChange ?? CircuitSnapshot.Hurt()
         self.retryIn = (refuses ? snapshot.retryAt : nil).map { max(.zero, $0.since(circuit.now)) }
+        self.hold = snapshot.hold.map { (max(.zero, circuit.now.since($0.since)), $0.by ?? "") }
     }
 
     mutating func take(_ events: [(kind: CircuitEvent.Kind, count: Int64)]) {
@@ -98,6 +101,12 @@ struct CircuitMetrics {
         .init("breaker_failures", .gauge, "Failures that count towards a trip") { $1.add($0.failures) },
         .init("breaker_retry_in_seconds", .gauge, "How long calls are still refused, where that is known") {
             if let retryIn = $0.retryIn { $1.add(seconds: retryIn / .seconds(1)) }
+        },
+        .init(
+            "breaker_hold_age_seconds", .gauge, "For how long an operator has held the circuit; absent without a hold"
+        ) {
+            guard let hold = $0.hold else { return }
+            $1.add(seconds: hold.age / .seconds(1), MetricLines.label("by", hold.by))
         },
         .init("breaker_outage_calls_total", .counter, "Calls that failed or were refused in outages of the circuit") {
             $1.add($0.hurt.failed, #"result="failed""#)

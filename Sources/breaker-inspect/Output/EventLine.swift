@@ -75,15 +75,10 @@ struct EventLine {
     }
 
     var reason: String {
-        let reason = [self.cause, self.successor, self.endedHold].compactMap(\.self).joined(separator: "; ")
+        let parts = [self.event.reason?.escaped, self.successor, self.endedHold]
+        let reason = parts.compactMap(\.self).joined(separator: "; ")
         guard let time = self.probeTime else { return reason }
         return reason.isEmpty ? "after \(time.readable)" : "after \(time.readable): \(reason)"
-    }
-
-    private var cause: String? {
-        // The file's reason has the worker's number, which people see nowhere else.
-        guard self.event.kind == .probeExpired, self.loser != nil else { return self.event.reason?.escaped }
-        return "did not report before its lease expired"
     }
 
     /// The process that took the slot.
@@ -103,9 +98,4 @@ struct EventLine {
         default: return nil
         }
     }
-}
-
-extension CircuitEvent.Kind {
-    /// A process ended while it had a probe's slot.
-    fileprivate static let proberDied = Self(rawValue: "proberDied")
 }

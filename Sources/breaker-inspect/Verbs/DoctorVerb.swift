@@ -48,7 +48,9 @@ struct DoctorVerb: Verb {
             var examination = try facts.examine(context.clock)
             UnlistedWorkers(facts: facts).name(&examination.live)
             let contents = ContentChecks(examination: examination)
-            if let creation = contents.creation { findings.append(creation) }
+            let kept = KeptFiles(beside: facts.database?.path ?? path)
+            let creation = contents.creation(kept: kept.newestDatabase)
+            if let creation { findings.append(creation) }
             live = examination.live
             if let rules = contents.rules { findings.append(rules) }
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
@@ -58,6 +60,7 @@ struct DoctorVerb: Verb {
             findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
             findings += CircuitChecks.findings(in: context)
             if let link = files.link(at: context.now) { findings.append(link) }
+            if let kept = kept.finding(beside: creation) { findings.append(kept) }
         } catch {
             // Damage and foreign tables are findings; other errors end the verb, as in all verbs.
             switch error.code {
