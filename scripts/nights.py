@@ -7,8 +7,11 @@ Without a number it plays all; night_plays.py has what happens in each. An incid
 the first commands are typed that a person on call would type. Each screen is compared with the facts that must stand on
 it, in this order; blanks and line ends don't count. --print shows the screens, so that they can be given to a reader
 who has never seen the tool. --bin names the folder of breaker-inspect, breaker-fleet and breaker-worker, built with the
-trait PostgreSQL; without it they are built. Linux only. Incident 3 needs a namespace in which it may mount, 5 a
-PostgreSQL server, 11 root. Exit code 1: a fact does not hold, or an incident could not be played.
+trait PostgreSQL; without it they are built. If all incidents are played, the article "On call" is compared with the
+screens, too: each part of its blocks must stand on one, apart from numbers, times and paths.
+
+Linux only. Incident 3 needs a namespace in which it may mount, 5 a PostgreSQL server, 11 root. Exit code 1: a fact does
+not hold, or an incident could not be played.
 """
 import argparse
 import ctypes
@@ -528,6 +531,29 @@ INCIDENTS = {
 }
 
 
+ARTICLE = ROOT / "Sources/BreakerStore/Documentation.docc/OnCall.md"
+
+
+def masked(text):
+    """A text without what differs each time: line ends, numbers, times and paths."""
+    text = re.sub(r"/[^\s']*|'/[^']*'", "/", " ".join(text.split()))
+    text = re.sub(CLOCK, "#", text)
+    text = re.sub(rf"\b{TIME}\b|\b\d+ d\b", "#", text)
+    text = re.sub(r"\[[\d ]+\]", "[#]", text)
+    return re.sub(r"\d+|\((tmpfs|ext4)\)", "#", text)
+
+
+def missing_in(screens):
+    """The parts of the article's blocks that stand on no screen of their command."""
+    blocks = re.findall(r"^```console\n(.*?)^```$", ARTICLE.read_text(), re.MULTILINE | re.DOTALL)
+    for block in blocks:
+        for command, output in re.findall(r"^\$ breaker-inspect (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            shown = [masked(text) for asked, text in screens if asked == command]
+            for part in output.split("\u2026\n"):
+                if not any(masked(part) in text for text in shown):
+                    yield f"'{command}' prints nowhere '{masked(part)}'"
+
+
 def build():
     """The folder of the programs, beside those of `make test-fleet`: the trait is in the flags of every module."""
     command = ["swift", "build", "--traits", "PostgreSQL", "--scratch-path", ".build/fleet"]
@@ -552,10 +578,10 @@ def mount_small_disk(place):
 
 
 def play(number, programs, shows):
-    """Plays an incident; returns how many facts hold, and those that don't."""
+    """Plays an incident; returns how many facts hold, those that don't, and the screens."""
     function, moments = INCIDENTS[number]
     print(f"\n=== {number}. {function.__doc__}", flush=True)
-    held, failures = 0, []
+    held, failures, screens = 0, [], []
     with Night(programs) as night:
         if number == 3:
             night.place = night.home / "disk"
@@ -571,6 +597,7 @@ def play(number, programs, shows):
                 words = shlex.split(ask.command)
                 screen = night.look(words, ask.answer, ask.user)
                 print(f"$ {ask.command if words[0] == 'breaker-fleet' else 'breaker-inspect ' + ask.command}")
+                screens.append((ask.command, screen.text))
                 if shows:
                     print(screen.text)
                 reached, before = 0, len(failures)
@@ -582,7 +609,7 @@ def play(number, programs, shows):
                     held += failure is None
                 if len(failures) > before and not shows:
                     print("    the screen was:", *screen.lines[:SHOWN], sep="\n", flush=True)
-    return held, failures
+    return held, failures, screens
 
 
 def play_apart(number, programs, shows):
@@ -595,7 +622,7 @@ def play_apart(number, programs, shows):
             result = play(number, programs, shows)
         except (Broken, OSError, subprocess.SubprocessError) as error:
             print(f"    FAILS  it could not be played: {error}")
-            result = 0, [f"{number}. could not be played: {error}"]
+            result = 0, [f"{number}. could not be played: {error}"], []
         with open(writer, "w", encoding="utf-8") as file:
             json.dump(result, file)
         sys.stdout.flush()
@@ -604,7 +631,7 @@ def play_apart(number, programs, shows):
     with open(reader, encoding="utf-8") as file:
         text = file.read()
     os.waitpid(child, 0)
-    return json.loads(text) if text else (0, [f"{number}. could not be played"])
+    return json.loads(text) if text else (0, [f"{number}. could not be played"], [])
 
 
 def main():
@@ -624,6 +651,9 @@ def main():
             raise SystemExit(f"error: {programs} has no {program}")
     results = [play_apart(number, programs, arguments.shows) for number in arguments.numbers or INCIDENTS]
     failures = [failure for result in results for failure in result[1]]
+    if not arguments.numbers:
+        screens = [screen for result in results for screen in result[2]]
+        failures += [f"OnCall.md: {part}" for part in missing_in(screens)]
     print()
     for failure in failures:
         print(f"FAILS  {failure}")

@@ -28,13 +28,15 @@ struct ContentChecks {
         let restored = [(news.restoredHolds, "hold"), (news.restoredOpenStates, "open state")].filter { $0.0 > 0 }
         let counts = restored.map { $0.0.counted($0.1) }.joined(separator: " and ")
         let isOne = restored.reduce(0) { $0 + $1.0 } == 1
+        // A damaged file may have been readable to workers through its log.
+        let lacksStates = news.isDamaged && news.restoredOpenStates == 0
         return .wrong(
             "store",
             "created \(age) ago (\(creation.at.readable)) \(news.what.escaped). "
                 + (restored.isEmpty
                     ? "Live workers knew of no hold and no open state"
                     : "\(counts) \(isOne ? "was" : "were") restored by live workers")
-                + (news.isDamaged ? "; open states and the history are gone" : "; the history is gone"),
+                + (lacksStates ? "; open states and the history are gone" : "; the history is gone"),
             "'\(Tool.name) list' shows the holds: set again what is missing"
                 + (news.isDamaged ? "; then delete the .corrupt- files" : "")
                 + "; any reset or hold, or a day, clears this finding")
