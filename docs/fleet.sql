@@ -1,10 +1,10 @@
--- What BreakerFleet needs in a database: the schema fleet, version 2.0, in the words of PostgreSQL 13.
+-- What BreakerFleet needs in a database: the schema fleet, version 2.1, in the words of PostgreSQL 13.
 --
 -- Its owner makes it, once:
 --
 --     psql -v ON_ERROR_STOP=1 -f docs/fleet.sql
 --
--- A schema that is there stays as it is; `breaker-fleet schema apply` also moves one of version 1 to this version.
+-- A schema that is there stays as it is; `breaker-fleet schema apply` also moves an older one to this version.
 -- The role of the links makes nothing, and needs no more than this:
 --
 --     GRANT USAGE ON SCHEMA fleet TO breaker;
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS fleet.meta (
     version integer NOT NULL CHECK (version > 0)
 );
 
-INSERT INTO fleet.meta (version) VALUES (2000) ON CONFLICT DO NOTHING;
+INSERT INTO fleet.meta (version) VALUES (2001) ON CONFLICT DO NOTHING;
 
 CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS 'SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint';
@@ -65,6 +65,7 @@ CREATE TABLE IF NOT EXISTS fleet.link (
     fleet text NOT NULL, host text NOT NULL, session bigint NOT NULL, file text NOT NULL, place text NOT NULL,
     program text NOT NULL, beat bigint NOT NULL CHECK (beat BETWEEN 0 AND 2305843009213693952), rules jsonb NOT NULL DEFAULT '{}',
     trouble text, trouble_since bigint CHECK (trouble_since BETWEEN 0 AND 2305843009213693952),
+    left_at bigint CHECK (left_at BETWEEN 0 AND 2305843009213693952), own_trips jsonb NOT NULL DEFAULT '{}',
     PRIMARY KEY (fleet, host)
 ) WITH (fillfactor = 50);
 

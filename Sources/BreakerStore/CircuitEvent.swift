@@ -29,8 +29,12 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         public static let extended = Kind(rawValue: "extended")
         /// An open circuit became half-open.
         public static let probing = Kind(rawValue: "probing")
-        /// A probe took longer than its lease.
+        /// A probe took longer than its lease; ``CircuitEvent/subject`` is the process that had the slot.
         public static let probeExpired = Kind(rawValue: "probeExpired")
+        /// The process of a probe ended before it reported; ``CircuitEvent/subject`` is that process.
+        ///
+        /// The next call that asks for a slot finds that, and makes the event.
+        public static let proberDied = Kind(rawValue: "proberDied")
         /// A probe failed, and the circuit opened again.
         public static let reopened = Kind(rawValue: "reopened")
         /// Enough probes succeeded, and the circuit closed.
@@ -94,6 +98,15 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public var by: String?
     /// Whether this process made the event, by any of its stores.
     public var isOwn: Bool
+    /// How many calls have failed since the circuit's previous change of state.
+    ///
+    /// The failures that tripped a circuit are among those of the open state that follows. Nil if the event changes no
+    /// state, and where counts were lost.
+    public var failed: UInt64?
+    /// How many calls were refused since the circuit's previous change of state; nil as ``failed`` is.
+    ///
+    /// Workers publish refusals about each second: the last ones are in the next event's number.
+    public var refused: UInt64?
     /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that the event ended, replaced or
     /// restored; nil if unknown, and for other events.
     public var subject: String?
@@ -102,7 +115,7 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public init(
         id: Int64, circuit: String? = nil, kind: Kind, at: Date, from: String? = nil, to: String? = nil,
         reason: String? = nil, worker: String? = nil, pid: Int32? = nil, by: String? = nil, isOwn: Bool = false,
-        subject: String? = nil
+        failed: UInt64? = nil, refused: UInt64? = nil, subject: String? = nil
     ) {
         self.id = id
         self.circuit = circuit
@@ -115,6 +128,8 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         self.pid = pid
         self.by = by
         self.isOwn = isOwn
+        self.failed = failed
+        self.refused = refused
         self.subject = subject
     }
 

@@ -57,6 +57,20 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     }
 
     /// The circuit's name.
+    /// The calls that an outage has hurt.
+    public struct Hurt: Sendable, Hashable {
+        /// How many calls have failed since the outage began, with those whose failures tripped the circuit.
+        public var failed: UInt64
+        /// How many calls were refused since then.
+        public var refused: UInt64
+
+        /// Creates counts for tests.
+        public init(failed: UInt64 = 0, refused: UInt64 = 0) {
+            self.failed = failed
+            self.refused = refused
+        }
+    }
+
     public var id: String { self.name }
     /// The circuit's name, its identity.
     public var name: String
@@ -105,6 +119,10 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     ///
     /// Nil without an outage, and where the history no longer reaches back so far.
     public var trippedSince: Date?
+    /// What the outage has cost so far; nil without an outage, and where counts were lost.
+    ///
+    /// Failures are exact. Each process publishes refusals about each second; one that is killed loses its last ones.
+    public var hurt: Hurt?
     /// The calls of all processes since the circuit was created in the file, as far as they have been published.
     public var totals: CallTotals
     /// The calls within the windows of the circuit's rules; nil without a failure-rate rule and a slow-call rule.
@@ -117,7 +135,7 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         name: String, config: CircuitBreaker.Config, state: CircuitState = .closed, since: Date, epoch: Int64 = 1,
         beneath: CircuitState? = nil, failures: [Date] = [], failureCount: Int = 0, tripsInARow: Int = 0,
         probes: [Probe] = [], hold: Hold? = nil, lastError: String? = nil, refusals: Int = 0, workers: Int = 0,
-        trippedSince: Date? = nil, totals: CallTotals = CallTotals(), recent: CallRates? = nil
+        trippedSince: Date? = nil, totals: CallTotals = CallTotals(), recent: CallRates? = nil, hurt: Hurt? = nil
     ) {
         self.name = name
         self.config = config
@@ -137,5 +155,6 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         self.trippedSince = trippedSince
         self.totals = totals
         self.recent = recent
+        self.hurt = hurt
     }
 }

@@ -16,16 +16,35 @@ extension JSONValue {
         members["tripReason"] = .text(seen.tripReason)
         members["totals"] = .totals(circuit.totals)
         members["failureTimes"] = .array(circuit.failures.map { .moment("at", $0) })
-        members["probes"] = .array(
-            circuit.probes.map { probe in
-                var members: [String: JSONValue] = [
-                    "pid": probe.pid.map { .integer(Int64($0)) } ?? .null, "worker": .text(probe.name),
-                ]
-                members.set("since", to: probe.since)
-                members.set("leaseEnds", to: probe.leaseEnds)
-                return .object(members)
+        members["outages"] = .array(seen.outages.map { .outage($0) })
+        members["probes"] = .array(circuit.probes.map { .object(Self.probe($0)) })
+        members["lostProbes"] = .array(
+            seen.lostProbes.map { lost in
+                .object(Self.probe(lost.probe).merging(["isDead": .bool(lost.isDead)]) { first, _ in first })
             })
         return members
+    }
+
+    private static func probe(_ probe: CircuitSnapshot.Probe) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "pid": probe.pid.map { .integer(Int64($0)) } ?? .null, "worker": .text(probe.name),
+        ]
+        members.set("since", to: probe.since)
+        members.set("leaseEnds", to: probe.leaseEnds)
+        return members
+    }
+
+    /// An outage as `show` and `history --outages` print it.
+    static func outage(_ outage: SeenOutage) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "circuit": .string(outage.circuit), "endedBy": .text(outage.endedBy),
+            "failed": outage.hurt.map { .count($0.failed) } ?? .null, "failedProbes": .count(outage.failedProbes),
+            "isSettled": .bool(outage.isSettled), "isStartKnown": .bool(outage.isStartKnown),
+            "refused": outage.hurt.map { .count($0.refused) } ?? .null,
+        ]
+        members.set("since", to: outage.start)
+        members.set("until", to: outage.end)
+        return .object(members)
     }
 
     private static func moment(_ name: String, _ date: Date) -> JSONValue {

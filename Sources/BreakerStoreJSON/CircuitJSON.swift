@@ -18,6 +18,7 @@ extension JSONValue {
             "failuresAtTrip": seen.failuresAtTrip.map(Self.count) ?? .null,
             "group": .text(circuit.config.group),
             "hold": circuit.hold.map(Self.hold) ?? .null,
+            "hurt": circuit.hurt.map(Self.hurt) ?? .null,
             "isDue": .bool(circuit.isDue),
             "lastError": .text(circuit.lastError),
             "mode": .string(circuit.config.mode.rawValue),
@@ -26,6 +27,7 @@ extension JSONValue {
             "recent": circuit.recent.map(Self.recent) ?? .null,
             "refusals": .count(circuit.refusals),
             "state": .string(circuit.stateWord.rawValue),
+            "tripsWithinHour": .count(seen.tripsWithinHour),
             "tripsInARow": .count(circuit.tripsInARow),
             "workers": .count(circuit.workers),
         ]
@@ -35,6 +37,10 @@ extension JSONValue {
         members["retryInMs"] =
             circuit.retryAt.map { .integer(max(0, $0.since(now).wholeMilliseconds)) } ?? .null
         return members
+    }
+
+    private static func hurt(_ hurt: CircuitSnapshot.Hurt) -> JSONValue {
+        .object(["failed": .count(hurt.failed), "refused": .count(hurt.refused)])
     }
 
     private static func recent(_ rates: CallRates) -> JSONValue {

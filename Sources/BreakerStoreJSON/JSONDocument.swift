@@ -147,6 +147,11 @@ package enum JSONDocument {
         JSONValue.document(["kept": .text(newName), "path": .string(path)])
     }
 
+    /// Outages, the newest first.
+    package static func outages(_ outages: [SeenOutage], degraded: SeenDegraded?) -> String {
+        JSONValue.document(["degraded": .degraded(degraded), "outages": .array(outages.map { .outage($0) })])
+    }
+
     /// The verbs of a program.
     package static func help(_ verbs: [JSONValue]) -> String { JSONValue.document(["verbs": .array(verbs)]) }
 

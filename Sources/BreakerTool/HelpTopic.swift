@@ -22,9 +22,9 @@ package enum HelpTopic: Sendable {
         guard !isManual else { throw .usage("'--man' is a page about all verbs: name none", verb: "help") }
     }
 
-    /// The text that `help` prints.
-    package func text(of program: Program, isJSON: Bool) -> String {
-        let help = HelpText(of: program)
+    /// The text that `help` prints on a terminal of this width.
+    package func text(of program: Program, isJSON: Bool, width: Int?) -> String {
+        let help = HelpText(of: program, width: width)
         switch self {
         case .manual: return ManualPage(of: program).text
         case .program:

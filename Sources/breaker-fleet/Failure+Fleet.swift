@@ -33,5 +33,16 @@ extension FleetServer {
             throw Failure(error, code)
         }
     }
+
+    /// Asks or tells the server something, and makes a failure of the program of the library's error.
+    func asked<Value>(
+        orEndWith code: ExitCode = .failed, _ body: (FleetServer) throws(FleetError) -> Value
+    ) throws(Failure) -> Value {
+        do throws(FleetError) {
+            return try body(self)
+        } catch {
+            throw Failure(error, code)
+        }
+    }
 }
 #endif

@@ -7,7 +7,8 @@ import BreakerTool
 enum FleetProgram {
     static let name = "breaker-fleet"
     static let verbs: [any Verb.Type] = [
-        RunVerb.self, StatusVerb.self, CheckVerb.self, SchemaVerb.self, CompletionsVerb.self, HelpVerb.self,
+        RunVerb.self, StatusVerb.self, CheckVerb.self, ForgetVerb.self, SchemaVerb.self, CompletionsVerb.self,
+        HelpVerb.self,
     ]
     /// Verbs that only scripts use.
     static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
@@ -95,7 +96,7 @@ func run(arguments: [String], environment: Environment, console: any Console) ->
         guard let verb = (FleetProgram.verbs + FleetProgram.hiddenVerbs).first(where: { $0.name == parsed.verb?.name })
         else {
             if parsed.has(.help) { return HelpVerb(about: .program).run(in: context) }
-            console.writeError(HelpText(of: program).short)
+            console.writeError(HelpText(of: program, width: console.errorWidth).short)
             return .usage
         }
         if parsed.has(.help) { return HelpVerb(about: .verb(verb)).run(in: context) }

@@ -103,7 +103,7 @@ struct Context {
 
     /// Writes a remark below the output that it concerns.
     func writeFooter(_ text: String) {
-        let lines = text.wrapped(to: self.console.width.map { max(40, $0) })
+        let lines = text.wrapped(to: self.console.width)
         self.console.write("\n" + lines.map { "\(self.style.paint($0, .bad))\n" }.joined())
     }
 

@@ -110,7 +110,7 @@ func run(
         if parsed.has(.version) { return HelpVerb.printVersion(in: context) }
         guard let verb = (Tool.verbs + Tool.hiddenVerbs).first(where: { $0.name == parsed.verb?.name }) else {
             if parsed.has(.help) { return try HelpVerb(about: .program).run(in: context) }
-            console.writeError(HelpText(of: Tool.program).short)
+            console.writeError(HelpText(of: Tool.program, width: console.errorWidth).short)
             return .usage
         }
         if parsed.has(.help) { return try HelpVerb(about: .verb(verb)).run(in: context) }

@@ -120,6 +120,12 @@ import Testing
         #expect(check.code == .notClosed && check.output.hasPrefix("mail  held-open since "), "\(check)")
         #expect(Self.hasNotice(check.talk))
         #expect(self.run("check", "payments", at: here.store).code == .degraded)
+        // The report marks it, and no closed circuit.
+        let page = here.directory + "/page.html"
+        #expect(self.run("report", page, at: here.store).code == .done)
+        let text = try String(contentsOfFile: page, encoding: .utf8)
+        let mark = "3 of 3 workers may not obey that"
+        #expect(text.components(separatedBy: mark).count == 2)
         withExtendedLifetime((workers, holder)) {}
     }
 

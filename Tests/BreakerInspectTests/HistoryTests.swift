@@ -150,7 +150,7 @@ import Testing
         #expect(
             output.hasPrefix(
                 #"{"degraded":null,"events":[{"at":"2026-01-01T00:02:00.000Z","atMs":1767225720000,"by":"bob","#))
-        #expect(output.contains(#""circuit":"b","from":"closed","id":"#))
+        #expect(output.contains(#""circuit":"b","failed":0,"from":"closed","id":"#))
         #expect(output.contains(#""kind":"held","#) && output.contains(#""to":"held-open","#))
         #expect(output.hasSuffix(#"],"version":1}"# + "\n"))
     }

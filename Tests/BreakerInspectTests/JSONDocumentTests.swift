@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTestSupport
 import Foundation
 import Testing
 

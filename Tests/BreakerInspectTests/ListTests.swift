@@ -16,11 +16,11 @@ import Testing
         #expect(talk.isEmpty)
         #expect(
             output == """
-                NAME           STATE        OUTAGE  SINCE  FAILURES  CALLS/S  FAILED-%  RETRY-IN  TRIPS  REFUSED  LAST-ERROR
-                b open         open           10 s   10 s       2/2        -         -      20 s      1        0  connection refused by 10.0.0.1:443
-                d held open    held-open         -   10 s       0/2        -         -   120 min      0        0  held by bob since 10 s, until 2026-01-01 02:00:00Z: moving
-                e held closed  held-closed       -   10 s       0/2        -         -         -      0        0  held by bob since 10 s
-                a closed       closed            -   10 s       1/2        -         -         -      0        0  503 from upstream
+                NAME           STATE        OUTAGE  SINCE  FAILURES  CALLS/S  FAILED-%  RETRY-IN  TRIPS/H  REFUSED  LAST-ERROR
+                b open         open           10 s   10 s       2/2        -         -      20 s        1        0  connection refused by 10.0.0.1:443
+                d held open    held-open         -   10 s       0/2        -         -   120 min        0        0  held by bob since 10 s, until 2026-01-01 02:00:00Z: moving
+                e held closed  held-closed       -   10 s       0/2        -         -         -        0        0  held by bob since 10 s
+                a closed       closed            -   10 s       1/2        -         -         -        0        0  503 from upstream
 
                 """)
     }
@@ -32,8 +32,34 @@ import Testing
         let console = RecordingConsole(width: 80, height: 5)
         #expect(!shop.inspect("list", "--color=never", on: console).output.contains("circuits"))
         console.height = 4
-        #expect(shop.inspect("list", on: console).output.hasSuffix("\n3 circuits: 1 open (above)\n"))
+        #expect(shop.inspect("list", "--all", on: console).output.hasSuffix("\n3 circuits: 1 open (above)\n"))
         #expect(!shop.inspect("list").output.contains("circuits"))
+    }
+
+    /// The closed circuits need no action, and would push the others off the screen.
+    @Test func leavesClosedCircuitsOutThatHaveNoRoom() throws {
+        let shop = try Shop()
+        for number in 0..<30 { try shop.circuit("c\(number)", failures: number < 3 ? 2 : 0) }
+        func lines(_ arguments: String..., height: Int?) -> [String] {
+            let console = RecordingConsole(width: 80, height: height)
+            let output = shop.inspect(arguments: ["list", "--color=never"] + arguments, on: console).output
+            return output.split(separator: "\n").map { String($0) }
+        }
+        let cut = lines(height: 24)
+        #expect(cut.count == 5 && cut.last == "27 closed: --all lists them", "\(cut)")
+        #expect(cut.dropFirst().prefix(3).allSatisfy { $0.contains("  open  ") })
+        // A heading, 30 rows and the prompt.
+        #expect(lines(height: 32).count == 31)
+        #expect(lines(height: 31).last == "27 closed: --all lists them")
+        // Those that are not closed are all shown, however many there are.
+        let low = lines(height: 4)
+        #expect(low.suffix(2) == ["30 circuits: 3 open (above)", "27 closed: --all lists them"] && low.count == 6)
+        #expect(lines("c29", "c28", height: 2) == ["2 closed: --all lists them"])
+        for all in [lines("--all", height: 24), lines("--state=closed,open", height: 24)] {
+            #expect(all.count == 32 && all.last == "30 circuits: 3 open (above)")
+        }
+        #expect(lines(height: nil).count == 31)
+        #expect(shop.inspect("list").output.split(separator: "\n").count == 31)
     }
 
     @Test func showsADueProbeAndAHalfOpenCircuit() throws {
@@ -43,7 +69,7 @@ import Testing
         clock.advance(by: .seconds(30))
         #expect(
             shop.inspect("list").output.contains(
-                "half  due      30 s   30 s       2/2        -         -       now      1        0  HTTPError"))
+                "half  due      30 s   30 s       2/2        -         -       now        1        0  HTTPError"))
         let permit: CallPermit = try half.admit()
         #expect(shop.inspect("list").output.contains("half  half-open"))
         #expect(shop.inspect("list", "--state=half-open", "--json").output.contains(#""probeCount":1"#))
@@ -62,11 +88,11 @@ import Testing
         #expect(
             output
                 == #"{"circuits":[{"beneath":null,"epoch":\#(epoch),"failureLimit":2,"failures":2,"failuresAtTrip":2,"#
-                + #""group":"shop","hold":null,"isDue":false,"#
+                + #""group":"shop","hold":null,"hurt":{"failed":2,"refused":0},"isDue":false,"#
                 + #""lastError":"bad\u001b[2J","mode":"enforcing","name":"b open","probeCount":0,"recent":null,"#
                 + #""refusals":0,"retryAt":"2026-01-01T00:00:30.000Z","retryAtMs":1767225630000,"retryInMs":20000,"#
                 + #""since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"state":"open","#
-                + #""trippedSince":"2026-01-01T00:00:00.000Z","trippedSinceMs":1767225600000,"tripsInARow":1,"#
+                + #""trippedSince":"2026-01-01T00:00:00.000Z","trippedSinceMs":1767225600000,"tripsInARow":1,"tripsWithinHour":1,"#
                 + #""workers":1}],"degraded":null,"unreadable":[],"version":1}"# + "\n")
     }
 

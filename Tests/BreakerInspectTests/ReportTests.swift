@@ -19,10 +19,12 @@ import Testing
     private func rows(_ page: String, below heading: String) throws -> [[String]] {
         let start = try #require(page.range(of: "<h2>\(heading)</h2>")).upperBound
         let section = page[start...].prefix(upTo: page[start...].range(of: "<h2>")?.lowerBound ?? page.endIndex)
-        return section.components(separatedBy: "<tr>").dropFirst(2).map { row in
+        let rows = section.components(separatedBy: "<tr>").map { row in
             row.components(separatedBy: "</td>").dropLast()
                 .map { $0.replacing(#/<[^>]*>/#, with: " ").trimmingCharacters(in: .whitespaces) }
         }
+        // Neither headings nor the rows that are folds.
+        return rows.filter { $0.count > 1 }
     }
 
     @Test func showsOutagesAndHolds() throws {
@@ -45,17 +47,67 @@ import Testing
         let outages = try self.rows(page, below: "Outages")
         #expect(outages.count == 2)
         #expect(Array(outages[0][2...4]) == ["lasts", "3 s", "0"], "\(outages)")
-        #expect(outages[1][3] == "62 s" && outages[1][4] == "1")
-        #expect(outages[1][6].hasPrefix("2 failures within 60 s, the last: 503 from upstream"), "\(outages)")
-        #expect(outages[1][7].hasPrefix("a probe of "))
+        // An older one is folded below the newest, without the circuit's name.
+        #expect(outages[1][2] == "62 s" && outages[1][3] == "1")
+        #expect(outages[1][5].hasPrefix("2 failures within 60 s, the last: 503 from upstream"), "\(outages)")
+        #expect(outages[1][6].hasPrefix("a probe of "))
         let holds = try self.rows(page, below: "Holds")
         #expect(holds.count == 1)
         #expect(Array(holds[0][3...7]) == ["5 s", "held open", "ann", "the provider moves", "released by bob"])
         let circuits = try self.rows(page, below: "Circuits")
         #expect(circuits.count == 1 && circuits[0][0] == "payments" && circuits[0][1].hasPrefix("open"), "\(circuits)")
         #expect(circuits[0][3] == "6" && circuits[0][4] == "5 (83.3 %)", "\(circuits)")
-        #expect(try self.rows(page, below: "Processes").count == 1)
+        let workers = try self.rows(page, below: "Processes")
+        #expect(workers.count == 1 && workers[0][2] == Versions.library, "\(workers)")
         #expect(try self.rows(page, below: "History").count >= 6)
+    }
+
+    /// What is seen before a click.
+    private func withoutFolds(_ page: String) -> String {
+        var page = page
+        while let end = page.range(of: "</details>"),
+            let start = page[..<end.lowerBound].range(of: "<details>", options: .backwards)
+        {
+            page.removeSubrange(start.lowerBound..<end.upperBound)
+        }
+        return page
+    }
+
+    @Test func outagesOfOneCircuitAreFolded() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        let flapping = try shop.circuit("flapping <1>")
+        for _ in 0..<60 {
+            flapping.recordFailure(Boom())
+            flapping.recordFailure(Boom())
+            clock.advance(by: .seconds(10))
+            try shop.store.reset("flapping <1>")
+            clock.advance(by: .seconds(10))
+        }
+        try shop.circuit("payments", failures: 2)
+        for state in [HoldState.open, .closed] { try shop.store.hold("payments", state) }
+        let page = try self.page(of: shop)
+        let seen = self.withoutFolds(page)
+        let outages = try self.rows(seen, below: "Outages")
+        #expect(outages.map { $0[0] } == ["payments", "flapping &lt;1&gt;"] && outages[1][3] == "10 s", "\(outages)")
+        #expect(try self.rows(seen, below: "Holds").count == 1 && self.rows(page, below: "Holds").count == 2)
+        #expect(page.contains("<summary>59 more outages of flapping &lt;1&gt;, since <span"))
+        #expect(page.contains("<summary>1 more hold of payments, since <span"))
+        #expect(page.contains("<summary>19 more</summary>"))
+        #expect(try self.rows(page, below: "Outages").count == 61)
+    }
+
+    @Test func noTableIsLong() throws {
+        let shop = try Shop()
+        for number in 0..<90 { try shop.circuit("service-\(number)", failures: 2) }
+        let page = try self.page(of: shop)
+        let seen = self.withoutFolds(page)
+        for (heading, count) in [("Outages", 90), ("Circuits", 90), ("History", 90)] {
+            #expect(try self.rows(seen, below: heading).count == 40)
+            #expect(try self.rows(page, below: heading).count == count, "\(heading)")
+            #expect(page.contains("<summary>\(count - 40) more</summary>"))
+        }
+        #expect(seen.components(separatedBy: "<div class=\"track\">").count == 41)
     }
 
     @Test func showsAnOutageThatTheHistoryHasForgotten() throws {
@@ -145,7 +197,7 @@ import Testing
         let known: Set = [
             "!DOCTYPE", "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "b", "span", "i",
             "table",
-            "thead", "tbody", "tr", "th", "td", "br",
+            "thead", "tbody", "tr", "th", "td", "br", "details", "summary",
         ]
         #expect(Set(marks).subtracting(known) == [])
         #expect(!page.contains("onerror='") && !page.contains("=x onerror=\""))

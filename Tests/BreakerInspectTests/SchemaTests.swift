@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTestSupport
 import BreakerTool
 import Foundation
 import Testing

@@ -13,6 +13,7 @@ final class SilentConsole: Console {
     var canAsk = false
     var width: Int?
     var height: Int? { self.width.map { $0 / 3 } }
+    var errorWidth: Int? { self.width }
     let loginName = "ann"
     let hostName = "nowhere"
     var answer: String?
@@ -24,7 +25,7 @@ final class SilentConsole: Console {
     init(_ clock: ManualHostClock) { self.clock = clock }
 
     func write(_ text: String) { self.output += text }
-    func writeError(_ text: String) { self.talk += text }
+    func writeErrorAsItIs(_ text: String) { self.talk += text }
     func flush() {}
     func readLine() -> String? { self.answer }
 

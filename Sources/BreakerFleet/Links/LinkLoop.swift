@@ -113,10 +113,10 @@ final class LinkLoop {
         let connection = try ServerConnection(
             self.settings, manner: .init(hasOwnSession: self.configuration.listens))
         defer { connection.close() }
-        let registers = Registers(
+        var registers = Registers(
             connection, fleet: self.configuration.fleet, host: self.host,
             lease: self.configuration.lease.saturatingMicroseconds)
-        try registers.checkSchema()
+        registers.schema = try registers.checkSchema()
         if self.configuration.listens { try registers.listen() }
         self.circuits.connected()
         while !self.isStopped(), self.seat.take(), !self.store.isClosed {

@@ -19,6 +19,19 @@ extension LinkedCircuit {
         max(self.counting?.window ?? 0, self.failureRate?.window ?? 0, self.slowRate?.window ?? 0)
     }
 
+    /// The circuit as this host has opened it by its own rule; nil if it has not, or if it refuses nobody.
+    var ownTrip: Registers.OwnTrip? {
+        guard self.isOwnTrip, !self.isObserving else { return nil }
+        let isHalfOpen: Bool
+        switch self.state {
+        case .open: isHalfOpen = false
+        case .halfOpen: isHalfOpen = true
+        case .closed, .unknown: return nil
+        }
+        return Registers.OwnTrip(
+            circuit: self.name, age: self.trip?.age ?? 0, isHalfOpen: isHalfOpen, lastError: self.lastError)
+    }
+
     /// A description of the rules, by which `status` compares the hosts.
     var ruleDescription: String {
         func rate(_ rule: Rate?, _ what: String) -> String? {

@@ -49,6 +49,8 @@ final class LinkedCircuits {
     private var publishedRules: ByName<String>?
     /// The time of the whole read that `publishedRules` come from.
     private var rulesReadAt: Int64?
+    /// The epochs of the circuits that this host has opened by its own rules, as last published.
+    private var publishedTrips: ByName<Epoch>?
     var serverClock = ServerClock()
     private let session = Int64.random(in: 1...Int64.max)
 
@@ -92,6 +94,7 @@ final class LinkedCircuits {
         self.mustForgetPushed = true
         self.publishedRules = nil
         self.rulesReadAt = nil
+        self.publishedTrips = nil
     }
 
     // MARK: - A turn
@@ -182,9 +185,15 @@ final class LinkedCircuits {
         // Rules seldom change, and their descriptions cost more than all else of a heartbeat.
         let rules = self.file.wholeAt == self.rulesReadAt ? self.publishedRules : self.ruleDescriptions
         let sent = self.now
+        let tripped = self.files.values.filter { $0.ownTrip != nil }
+        var epochs = ByName<Epoch>()
+        for file in tripped { epochs[file.name] = file.epoch }
+        let ownTrips = tripped.compactMap { self.file.circuit($0.name, at: sent)?.ownTrip }
         let reading = try registers.beat(
-            self.link, rules: rules == self.publishedRules ? nil : rules, reading: Names(self.links.keys),
+            self.link, rules: rules == self.publishedRules ? nil : rules,
+            ownTrips: epochs == self.publishedTrips ? nil : ownTrips, reading: Names(self.links.keys),
             changedSince: self.changedSince)
+        self.publishedTrips = epochs
         (self.publishedRules, self.rulesReadAt) = (rules, self.file.wholeAt)
         self.lastBeat = self.now
         self.serverClock.answered(reading.time, to: sent)

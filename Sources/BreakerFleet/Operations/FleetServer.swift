@@ -36,26 +36,27 @@ package struct FleetServer {
 
     /// The version of the schema in the database, such as `1.0`; nil if there is none.
     package func schemaVersion() throws(FleetError) -> String? {
+        try self.storedVersion().map { FleetSchema.name(of: $0) }
+    }
+
+    private func storedVersion() throws(FleetError) -> Int64? {
         do throws(FleetError) {
-            let version = try self.connection.run("SELECT version FROM fleet.meta").first?.number(0)
-            return version.map { FleetSchema.name(of: $0) }
+            return try self.connection.run("SELECT version FROM fleet.meta").first?.number(0)
         } catch {
             guard error.code == .wrongSchema else { throw error }
             return nil
         }
     }
 
-    /// Creates a missing schema, and migrates an older one; does nothing to a schema of this major version or a later.
+    /// Creates a missing schema, and migrates an older one; does nothing to a schema of this version or a later.
     package func makeSchema() throws(FleetError) {
-        let isCurrent = try self.schemaVersion().map { version in
-            Int64(version.prefix { $0 != "." }).map { $0 >= FleetSchema.major } ?? true
-        }
-        if isCurrent != true { try FleetSchema.install(on: self.connection) }
+        let version = try self.storedVersion()
+        if version.map({ $0 < FleetSchema.version }) ?? true { try FleetSchema.install(on: self.connection) }
         try self.requireSchema()
     }
 
     /// Throws `wrongSchema` if links of this release can't work with the schema.
-    package func requireSchema() throws(FleetError) { try self.registers(of: "").checkSchema() }
+    package func requireSchema() throws(FleetError) { _ = try self.registers(of: "") }
 
     /// The rights that this user lacks to run a link, such as `INSERT on fleet.failure`.
     package func missingRights() throws(FleetError) -> [String] {
@@ -83,17 +84,27 @@ package struct FleetServer {
 
     // MARK: - Status
 
-    /// The hosts of a fleet, its registers, and the rules in which hosts differ.
+    /// The hosts of a fleet, its registers, the circuits that single hosts have opened, and the rules in which hosts
+    /// differ.
     package func status(of fleet: String) throws(FleetError) -> FleetStatus {
-        try self.requireSchema()
-        let registers = self.registers(of: fleet)
+        let registers = try self.registers(of: fleet)
         let start = ContinuousClock.now
         let hosts = try registers.hosts()
         return FleetStatus(
             fleet: fleet, lag: start.duration(to: .now).saturatingMicroseconds, hosts: hosts,
-            circuits: try registers.all(), differing: try registers.differingRules())
+            circuits: try registers.all(), ownTrips: try registers.ownTrips(),
+            differing: try registers.differingRules())
     }
 
-    private func registers(of fleet: String) -> Registers { Registers(self.connection, fleet: fleet, host: "") }
+    /// Deletes a host that is not joined from the status; false if there is no such host.
+    package func forget(_ host: FleetStatus.Host, of fleet: String) throws(FleetError) -> Bool {
+        try self.registers(of: fleet).forget(host.storedName)
+    }
+
+    private func registers(of fleet: String) throws(FleetError) -> Registers {
+        var registers = Registers(self.connection, fleet: fleet, host: "")
+        registers.schema = try registers.checkSchema()
+        return registers
+    }
 }
 #endif

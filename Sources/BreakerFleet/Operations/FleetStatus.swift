@@ -3,9 +3,22 @@ package import BreakerStore
 
 /// A fleet as the server has it; durations are in microseconds.
 package struct FleetStatus: Sendable, Hashable {
-    /// A host whose link has sent a heartbeat within about a day.
+    /// A host that has joined the fleet, and that no operator has made the fleet forget.
     package struct Host: Sendable, Hashable {
+        /// What the server knows of a host's link.
+        package enum Link: String, Sendable, Hashable {
+            /// The link sends heartbeats, and nothing is refused to it.
+            case joined
+            /// The link says that something is refused to it, or it is silent and has not left.
+            case cutOff = "cut-off"
+            /// The link has ended in order.
+            case left
+        }
+
+        /// The host's name as people see it.
         package var name: String
+        /// The name as the server has it.
+        var storedName: String
         /// The process of the link, and its release.
         package var program: String
         /// The random number of this run of the link.
@@ -21,8 +34,34 @@ package struct FleetStatus: Sendable, Hashable {
         /// How long the trouble has lasted.
         package var troubleFor: Int64?
 
+        /// How long ago the link ended in order; nil if it has not, or if a link works again.
+        package var leftFor: Int64?
+
+        /// Whether people mean this host by a name.
+        package func isNamed(_ name: String) -> Bool {
+            ExactName(name) == ExactName(self.storedName) || name == self.name
+        }
+
+        package var link: Link {
+            if self.leftFor != nil { return .left }
+            return self.isJoined && self.trouble == nil ? .joined : .cutOff
+        }
+
+        /// How long ago the server last heard of the link.
+        package var heard: Int64 { self.leftFor ?? self.beat }
+
         /// Whether the link sends heartbeats; a link that has ended or can't reach the server sends none.
         package var isJoined: Bool { self.beat < Registers.beatLifetime }
+    }
+
+    /// A circuit that a joined host has opened by its own rule.
+    package struct OwnTrip: Sendable, Hashable {
+        package var circuit: String
+        package var host: String
+        package var isHalfOpen: Bool
+        /// How long ago it tripped.
+        package var age: Int64
+        package var lastError: String?
     }
 
     /// A host's rule for a circuit.
@@ -38,8 +77,16 @@ package struct FleetStatus: Sendable, Hashable {
     package var hosts: [Host]
     /// The circuits, with the open and held ones first.
     package var circuits: [FleetCircuit]
+    /// The circuits that single hosts have opened, also those that are open on all hosts.
+    package var ownTrips: [OwnTrip]
     /// The rules of the circuits for which joined hosts have different rules.
     package var differing: [Rule]
+
+    /// The own trips of circuits that are not open or held on all hosts.
+    package var loneTrips: [OwnTrip] {
+        let shared = Names(self.circuits.lazy.filter { !$0.isPlainlyClosed }.map(\.name))
+        return self.ownTrips.filter { !shared.contains($0.circuit) }
+    }
 }
 
 /// A register, as programs show it to people.
@@ -61,12 +108,16 @@ package struct FleetCircuit: Sendable, Hashable {
     package var reason: String? { self.register.reason }
     /// The operator who set the state, if one did.
     package var by: String? { self.register.by }
-    package var hold: (state: HoldState, left: Int64?, by: String?, reason: String?)? {
-        self.register.hold.flatMap { command in command.hold.map { ($0, command.left, command.by, command.reason) } }
+    package var hold: (state: HoldState, age: Int64, left: Int64?, by: String?, reason: String?)? {
+        self.register.hold.flatMap { command in
+            command.hold.map { ($0, command.age, command.left, command.by, command.reason) }
+        }
     }
     /// The host that may probe, and how long it still may.
     package var lease: (host: String, left: Int64)? { self.register.lease.map { ($0.host, $0.left) } }
-    /// Whether all hosts admit all calls.
+    /// Whether the circuit is closed, and not by a hold.
+    package var isPlainlyClosed: Bool { !self.isOpen && self.hold == nil }
+    /// Whether all hosts admit all calls, but for those of hosts that have opened the circuit themselves.
     package var letsThrough: Bool { self.register.hold.map { $0.hold == .closed } ?? !self.isOpen }
 }
 #endif

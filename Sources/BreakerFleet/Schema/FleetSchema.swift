@@ -8,8 +8,10 @@ package enum FleetSchema {
     /// The version: major times 1,000, plus minor.
     ///
     /// A minor version only adds to the schema; a link refuses another major version.
-    static let version: Int64 = 2_000
+    static let version: Int64 = 2_001
     static let major: Int64 = 2
+    /// The version since which the server keeps hosts that have left, and the circuits that a host has opened itself.
+    static let withHostReports: Int64 = 2_001
 
     /// The channel on which links are notified of changed registers.
     static let channel = "fleet"
@@ -29,7 +31,7 @@ package enum FleetSchema {
             --
             --     psql -v ON_ERROR_STOP=1 -f docs/fleet.sql
             --
-            -- A schema that is there stays as it is; `breaker-fleet schema apply` also moves one of version 1 to this version.
+            -- A schema that is there stays as it is; `breaker-fleet schema apply` also moves an older one to this version.
             -- The role of the links makes nothing, and needs no more than this:
             --
             \(grants)
@@ -59,6 +61,9 @@ package enum FleetSchema {
             let version = try connection.run("SELECT version FROM fleet.meta FOR UPDATE").first?.number(0)
             if version.map({ $0 / 1_000 == 1 }) ?? false {
                 for statement in self.fromVersion1 { try connection.run(statement) }
+            }
+            if version.map({ $0 < self.version }) ?? false {
+                for statement in self.fromMinor0 { try connection.run(statement) }
             }
             for statement in self.indexes { try connection.run(statement) }
             try connection.run("COMMIT")
@@ -134,6 +139,16 @@ package enum FleetSchema {
         ADD COLUMN place text NOT NULL, ADD COLUMN trouble text,
         ADD COLUMN trouble_since bigint CHECK (trouble_since \(stamps))
         """,
+    ]
+
+    /// Migrates a schema of version 2.0, in which a host that had left was forgotten.
+    ///
+    /// Links of 2.0 work with both.
+    private static let fromMinor0 = [
+        """
+        ALTER TABLE fleet.link
+        ADD COLUMN left_at bigint CHECK (left_at \(stamps)), ADD COLUMN own_trips jsonb NOT NULL DEFAULT '{}'
+        """,
         "UPDATE fleet.meta SET version = \(version)",
     ]
 
@@ -194,11 +209,14 @@ package enum FleetSchema {
     /// - `place`: the same for all links of a file on its machine, so that one link can replace another.
     /// - `trouble`, `trouble_since`: what the server, or the file, refuses to the link, and since when.
     /// - `rules`: each circuit's rule in the host's file.
+    /// - `left_at`: when a link of the host last ended in order; older than `beat` if a link works again.
+    /// - `own_trips`: the circuits that the host has opened by its own rules, as the link with this `session` says.
     private static let link = """
         CREATE TABLE IF NOT EXISTS fleet.link (
             fleet text NOT NULL, host text NOT NULL, session bigint NOT NULL, file text NOT NULL, place text NOT NULL,
             program text NOT NULL, beat bigint NOT NULL CHECK (beat \(stamps)), rules jsonb NOT NULL DEFAULT '{}',
             trouble text, trouble_since bigint CHECK (trouble_since \(stamps)),
+            left_at bigint CHECK (left_at \(stamps)), own_trips jsonb NOT NULL DEFAULT '{}',
             PRIMARY KEY (fleet, host)
         ) WITH (fillfactor = 50)
         """

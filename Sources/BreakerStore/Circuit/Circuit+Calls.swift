@@ -125,10 +125,10 @@ extension Circuit {
     ///
     /// - Parameters:
     ///   - reason: the reason, if neither a declared outage nor a number of failures opens the circuit.
-    ///   - counted: the calls by which a rate was reached.
+    ///   - rate: the rate that was reached; nil if none was.
     mutating func open(
         at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, failedAt: StoreTime, reason: String? = nil,
-        counted: WindowCount? = nil
+        rate: ReachedRate? = nil
     ) {
         let declared = outage?.time.map { max(moment.now, failedAt.adding(self.rules.outageTime($0))) }
         // A probe's outage that is over already says only that the probe has failed: without the rule's time each of
@@ -139,13 +139,23 @@ extension Circuit {
         let reason =
             reason ?? outage.map(self.outageReason) ?? (kind == .tripped ? self.describedFailures : self.lastError)
         self.tripsInARow = Int(clamping: Int64(self.tripsInARow).addingSaturating(1))
+        var countedFailures: Int64 = 0
         if kind == .tripped {
             self.trippedSince = moment.now
+            let failures = outage == nil ? Int64(self.failureCount.count) : nil
             self.trip = Trip(
-                reason: reason, failed: counted?.bad ?? (outage == nil ? Int64(self.failureCount.count) : nil),
-                calls: counted?.calls)
+                reason: reason, failed: rate?.counted.bad ?? failures, calls: rate?.counted.calls)
+            countedFailures =
+                switch rate {
+                case .failed(let calls): calls.bad
+                // Slow calls may have succeeded.
+                case .slow: 0
+                // The failure that trips the circuit is counted after this transaction.
+                case nil: max(0, (failures ?? 0).subtractingSaturating(1))
+                }
         }
-        self.move(to: .open(until: end), at: moment.now, as: kind, reason: reason)
+        self.move(
+            to: .open(until: end), at: moment.now, as: kind, reason: reason, countedFailures: countedFailures)
     }
 
     private var describedFailures: String {

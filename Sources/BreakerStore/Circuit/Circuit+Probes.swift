@@ -156,8 +156,15 @@ extension Circuit {
 
     /// Frees the slots of dead workers, and of probes whose lease is over.
     mutating func sweepProbes(at now: StoreTime, isAlive: (WorkerID) -> Bool) {
-        for probe in self.probes where probe.leaseEnds <= now {
-            self.recordExpiry(of: probe)
+        for probe in self.probes where !isAlive(probe.worker) {
+            self.record(
+                .proberDied, from: self.word, reason: "its process ended before it reported",
+                subject: probe.prober?.description)
+        }
+        for probe in self.probes where isAlive(probe.worker) && probe.leaseEnds <= now {
+            self.record(
+                .probeExpired, from: self.word, reason: "did not report within \(probe.lease.readable)",
+                subject: probe.prober?.description)
         }
         self.probes.removeAll { $0.leaseEnds <= now || !isAlive($0.worker) }
     }
@@ -169,19 +176,18 @@ extension Circuit {
         guard epoch == self.epoch, let index = self.probes.firstIndex(where: { $0.token == token }) else { return nil }
         let probe = self.probes.remove(at: index)
         guard now < probe.leaseEnds else {
-            self.recordExpiry(of: probe)
+            let late = Duration.microseconds(
+                max(0, now.microseconds.subtractingSaturating(probe.leaseEnds.microseconds)))
+            self.record(
+                .probeExpired, from: self.word,
+                reason: "reported \(late.readable) after its \(probe.lease.readable) were over",
+                subject: probe.prober?.description)
             return nil
         }
         switch self.state {
         case .halfOpen(let successes): return successes
         case .closed, .open, .unknown: return nil
         }
-    }
-
-    private mutating func recordExpiry(of probe: Probe) {
-        self.record(
-            .probeExpired, from: self.word, reason: "worker \(probe.worker) did not report before its lease expired",
-            subject: probe.prober.map { "\($0.name)[\($0.pid)]" })
     }
 }
 

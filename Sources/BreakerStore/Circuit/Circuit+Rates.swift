@@ -13,7 +13,7 @@ extension Circuit {
         case failed(WindowCount)
         case slow(WindowCount)
 
-        fileprivate var counted: WindowCount {
+        var counted: WindowCount {
             switch self {
             case .failed(let counted), .slow(let counted): counted
             }
@@ -52,7 +52,7 @@ extension Circuit {
         else { return .counted }
         self.open(
             at: moment, as: .tripped, by: nil, failedAt: moment.now, reason: self.reason(of: reached, missing: missing),
-            counted: reached.counted)
+            rate: reached)
         return .tripped
     }
 

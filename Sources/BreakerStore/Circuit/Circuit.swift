@@ -37,12 +37,19 @@ struct Circuit: Equatable, Sendable {
         var since: StoreTime
         var leaseEnds: StoreTime
         var prober: Prober?
+
+        /// How long the slot was given for, renewals included.
+        var lease: Duration {
+            .microseconds(max(0, self.leaseEnds.microseconds.subtractingSaturating(self.since.microseconds)))
+        }
     }
 
     /// The owner of a slot, for people: the worker's row may be gone when an operator reads the slot.
-    struct Prober: Hashable, Sendable {
+    struct Prober: Hashable, Sendable, CustomStringConvertible {
         var name: String
         var pid: Int32
+
+        var description: String { "\(self.name)[\(self.pid)]" }
     }
 
     /// How the current outage began.
@@ -149,11 +156,13 @@ struct Circuit: Equatable, Sendable {
         from: String? = nil,
         reason: String? = nil,
         subject: String? = nil,
+        countedFailures: Int64 = 0,
         isOfItself: Bool = false
     ) {
         self.transitions.append(
             Transition(
-                kind: kind, from: from, to: self.word, reason: reason, subject: subject, isOfItself: isOfItself)
+                kind: kind, from: from, to: self.word, reason: reason, subject: subject,
+                countedFailures: countedFailures, isOfItself: isOfItself)
         )
     }
 
@@ -164,10 +173,13 @@ struct Circuit: Equatable, Sendable {
     }
 
     /// Makes a transition: begins a new epoch, frees all slots, and records the event.
-    mutating func move(to state: State, at now: StoreTime, as kind: CircuitEvent.Kind, reason: String? = nil) {
+    mutating func move(
+        to state: State, at now: StoreTime, as kind: CircuitEvent.Kind, reason: String? = nil,
+        countedFailures: Int64 = 0
+    ) {
         let from = self.word
         self.enter(state, at: now)
-        self.record(kind, from: from, reason: reason)
+        self.record(kind, from: from, reason: reason, countedFailures: countedFailures)
     }
 
     /// Begins a new epoch and frees all slots; the caller records the event.

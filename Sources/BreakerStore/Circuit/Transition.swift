@@ -6,6 +6,8 @@ struct Transition: Hashable, Sendable {
     var reason: String?
     /// The owner of the slot or the hold.
     var subject: String?
+    /// How many of the failures that tripped the circuit were counted, in the totals of all calls, before the trip.
+    var countedFailures: Int64 = 0
     /// Whether time alone caused it.
     ///
     /// Then the history names no operator, even if an operator's command was what recorded the event.
@@ -20,4 +22,7 @@ extension CircuitEvent.Kind {
         [.tripped, .extended, .reopened, .closed, .reset, .held, .released, .probeAllowed, .forgotten, .stateRestored]
             .contains(self)
     }
+
+    /// Whether the event is a remark, which changes neither the state nor the hold.
+    var isRemark: Bool { [.configured, .probeExpired, .proberDied].contains(self) }
 }

@@ -15,6 +15,13 @@ package struct InspectedCircuit: Sendable, Hashable {
     /// How many of the calls within the window had failed when a failure rate opened the circuit; nil without an
     /// outage, or if another rule opened the circuit.
     package var tripRate: TripRate?
+    /// The probes that have lost their slots and not been swept yet: their time is over, or their process has ended.
+    package var lostProbes: [LostProbe] = []
+    /// The calls since the last change of state that an outage has hurt, also after its end: the refusals that were
+    /// published late.
+    package var hurtSinceChange: CircuitSnapshot.Hurt?
+    /// How often the circuit has tripped within the last hour, as far as the history reaches back.
+    package var tripsWithinHour = 0
     /// Whether a call would be refused now.
     package var isRefusing = false
     /// The rules as the state machine uses them.
@@ -32,6 +39,16 @@ package struct InspectedCircuit: Sendable, Hashable {
     package struct TripRate: Sendable, Hashable {
         package var failed: Int64
         package var calls: Int64
+    }
+
+    /// How far back trips are counted, in microseconds: one hour.
+    static let tripTime: Int64 = 3_600_000_000
+
+    /// A probe that has lost its slot.
+    package struct LostProbe: Sendable, Hashable {
+        package var probe: CircuitSnapshot.Probe
+        /// Whether its process has ended; else its time was over.
+        package var isDead: Bool
     }
 
     package init(
@@ -87,6 +104,16 @@ extension StoredCircuit {
             tripReason: self.row.circuit.trip?.reason, tripRate: self.tripRate, now: moment.nowDate)
         inspected.storedRules = self.row.circuit.rules
         inspected.isRefusing = self.isRefusing(at: moment)
+        inspected.lostProbes = self.row.circuit.probes.compactMap { probe in
+            let isDead = !moment.isAlive(probe.worker)
+            guard isDead || probe.leaseEnds <= moment.now else { return nil }
+            return InspectedCircuit.LostProbe(probe: CircuitSnapshot.Probe(probe, moment.date), isDead: isDead)
+        }
+        let start = moment.now.subtracting(InspectedCircuit.tripTime)
+        inspected.tripsWithinHour = self.trips.count { $0 >= start }
+        inspected.hurtSinceChange = self.callsOfGeneration.map {
+            CircuitSnapshot.Hurt($0.hurt(in: self.row.circuit))
+        }
         return inspected
     }
 }

@@ -83,7 +83,7 @@ extension StoreView {
         return found.count == 1 ? found.first?.name : name
     }
 
-    /// How many events of each kind a circuit has had.
+    /// How many events of each kind a circuit has had, and how many calls its outages have hurt (`OutageSum`).
     package func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
         try self.database.transitions(of: name)
     }
@@ -128,6 +128,7 @@ extension StoreView {
     ) throws(BreakerStoreError) -> Found<Value> {
         let database = self.database
         let board = self.board
+        let trips = try database.trips(since: self.moment.now.subtracting(InspectedCircuit.tripTime))
         var found = Found(value: initial, live: try self.liveWorkers(), isBroad: false, missing: nil)
         func read(_ search: CircuitSearch, isNamed: Bool) throws(BreakerStoreError) {
             try database.circuits(
@@ -137,6 +138,8 @@ extension StoreView {
                     found.unreadable.append(UnreadableCircuit(name: name, isNamed: isNamed, workers: workers))
                 },
                 while: { circuit in
+                    var circuit = circuit
+                    if let times = trips[CircuitName(circuit.name)] { circuit.trips = times }
                     body(&found.value, circuit)
                     return true
                 })

@@ -10,15 +10,17 @@ package protocol Console: AnyObject {
     var width: Int? { get }
     /// The lines of that terminal.
     var height: Int? { get }
+    /// The columns of the terminal that shows the messages; nil without a terminal.
+    var errorWidth: Int? { get }
     /// The name by which the user logged in.
     var loginName: String { get }
     /// The name of this host.
     var hostName: String { get }
 
-    /// Adds data to the output.
+    /// Adds data to the output; `writeLines` is for texts.
     func write(_ text: String)
-    /// Adds a message, which goes to standard error.
-    func writeError(_ text: String)
+    /// Adds a text to standard error without wrapping it; `writeError` is for messages.
+    func writeErrorAsItIs(_ text: String)
     /// Writes the buffered output.
     func flush()
     /// Whether all output that was flushed until now could be written.

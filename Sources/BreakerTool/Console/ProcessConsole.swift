@@ -20,14 +20,17 @@ package final class ProcessConsole: Console {
 
     package init() {}
 
-    package var width: Int? { self.size.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil } }
+    package var width: Int? { self.outputIsTerminal ? Self.size(of: STDOUT_FILENO)?.columns : nil }
 
-    package var height: Int? { self.size.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil } }
+    package var height: Int? { self.outputIsTerminal ? Self.size(of: STDOUT_FILENO)?.rows : nil }
 
-    private var size: winsize? {
-        guard self.outputIsTerminal else { return nil }
+    package var errorWidth: Int? { self.errorIsTerminal ? Self.size(of: STDERR_FILENO)?.columns : nil }
+
+    /// The size of a terminal; a terminal that does not know it says 0.
+    private static func size(of descriptor: Int32) -> (columns: Int?, rows: Int?)? {
         var size = winsize()
-        return unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
+        return (size.ws_col > 0 ? Int(size.ws_col) : nil, size.ws_row > 0 ? Int(size.ws_row) : nil)
     }
 
     package var loginName: String {
@@ -55,7 +58,7 @@ package final class ProcessConsole: Console {
         if self.buffer.count >= Self.bufferSize { self.flush() }
     }
 
-    package func writeError(_ text: String) {
+    package func writeErrorAsItIs(_ text: String) {
         // Flushed, so that earlier output appears before the message.
         self.flush()
         _ = Descriptor.write(Array(text.utf8), to: STDERR_FILENO)

@@ -17,7 +17,7 @@ package struct Progress {
         guard self.console.errorIsTerminal else { return }
         let line = "\(done) of \(self.count) \(self.noun)"
         self.width = line.utf8.count
-        self.console.writeError("\r\(line)")
+        self.console.writeErrorAsItIs("\r\(line)")
     }
 
     /// Clears the line.
@@ -25,6 +25,6 @@ package struct Progress {
         guard self.width > 0 else { return }
         // The terminal may have shown ^C behind the line.
         let blanks = String(repeating: " ", count: self.width + "^C".utf8.count)
-        self.console.writeError("\r\(blanks)\r")
+        self.console.writeErrorAsItIs("\r\(blanks)\r")
     }
 }

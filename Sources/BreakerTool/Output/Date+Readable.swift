@@ -12,4 +12,6 @@ extension Date {
         let text = self.rfc3339
         return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + "Z"
     }
+    /// The time of day alone.
+    package var readableTime: String { String(self.readable.dropFirst(11)) }
 }

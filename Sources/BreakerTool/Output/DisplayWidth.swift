@@ -21,10 +21,20 @@ extension Character {
 }
 
 extension String {
+    private static let escape: UInt8 = 0x1B
+
     /// How many columns of a terminal the text takes.
     package var displayWidth: Int {
-        if self.utf8.allSatisfy({ $0 < 0x80 }) { return self.utf8.count }
-        return self.reduce(0) { $0 + $1.displayWidth }
+        if self.utf8.allSatisfy({ $0 < 0x80 && $0 != Self.escape }) { return self.utf8.count }
+        var width = 0
+        // A sequence such as ESC[1m, with which `Style` paints, takes none.
+        var isInSequence = false
+        for character in self {
+            if character == "\u{1B}" { isInSequence = true }
+            if !isInSequence { width += character.displayWidth }
+            if character == "m" { isInSequence = false }
+        }
+        return width
     }
 
     /// How many lines of a terminal with this width the text takes; a nil width means unlimited lines.
@@ -61,23 +71,5 @@ extension String {
             left -= last.displayWidth
         }
         return "\(head)…\(tail)"
-    }
-
-    /// The text in lines of at most this many columns, broken at spaces; nil breaks no line.
-    package func wrapped(to width: Int?) -> [String] {
-        guard let width, self.displayWidth > width else { return [self] }
-        var lines: [String] = []
-        var line = ""
-        for word in self.split(separator: " ", omittingEmptySubsequences: false) {
-            if line.isEmpty {
-                line = String(word)
-            } else if line.displayWidth + 1 + String(word).displayWidth <= width {
-                line += " \(word)"
-            } else {
-                lines.append(line)
-                line = String(word)
-            }
-        }
-        return lines + [line]
     }
 }

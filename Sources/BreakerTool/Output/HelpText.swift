@@ -3,43 +3,50 @@ package import BreakerStoreJSON
 /// The texts of a program's help.
 package struct HelpText: Sendable {
     private let program: Program
+    private let columns: Int
 
-    package init(of program: Program) { self.program = program }
+    /// Makes the texts for a terminal of this width; they are never wider than usual.
+    package init(of program: Program, width: Int? = nil) {
+        self.program = program
+        self.columns = min(width ?? Self.usualColumns, Self.usualColumns)
+    }
 
     /// The answer to a command line without a verb.
     package var short: String {
-        """
-        usage: \(self.program.name) \(self.program.synopsis)
+        self.wrapped(
+            """
+            \(self.usageLine("\(self.program.name) \(self.program.synopsis)"))
 
-        \(self.verbs)
-        '\(self.program.name) help' shows more, '\(self.program.name) help VERB' all about a verb.
+            \(self.verbs)
+            '\(self.program.name) help' shows more, '\(self.program.name) help VERB' all about a verb.
 
-        """
+            """)
     }
 
     package var long: String {
-        """
-        usage: \(self.program.name) \(self.program.synopsis)
+        self.wrapped(
+            """
+            \(self.usageLine("\(self.program.name) \(self.program.synopsis)"))
 
-        \(self.program.sentence)
+            \(self.program.sentence)
 
-        verbs:
-        \(self.verbs)
-        options of every verb:
-        \(Self.lines(self.program.commonOptions.map { ($0.usage, $0.help) }))
-        exit codes:
-        \(Self.lines(self.program.exitCodes.map { ("\($0.code.rawValue)", $0.meaning) }))
-        examples:
-        \(self.program.examples.map { "  \($0)\n" }.joined())
-        """
+            verbs:
+            \(self.verbs)
+            options of every verb:
+            \(self.lines(self.program.commonOptions.map { ($0.usage, $0.help) }))
+            exit codes:
+            \(self.lines(self.program.exitCodes.map { ("\($0.code.rawValue)", $0.meaning) }))
+            examples:
+            \(self.program.examples.map { "  \($0)\n" }.joined().wrappedLines(to: self.columns, hanging: 4))
+            """)
     }
 
     package func about(_ verb: any DescribedVerb.Type) -> String {
-        var text = "usage: \(self.usage(verb))\n\n\(Self.sentence(verb.summary))\n"
-        if !verb.details.isEmpty { text += verb.details + "\n" }
-        if !verb.options.isEmpty { text += "\noptions:\n" + Self.lines(verb.options.map { ($0.usage, $0.help) }) }
+        var text = "\(self.usageLine(self.usage(verb)))\n\n\(Self.sentence(verb.summary))\n"
+        if !verb.details.isEmpty { text += self.paragraphs(verb.details) + "\n" }
+        if !verb.options.isEmpty { text += "\noptions:\n" + self.lines(verb.options.map { ($0.usage, $0.help) }) }
         let common = self.program.commonOptions(of: verb)
-        return text + "\noptions of every verb:\n" + Self.lines(common.map { ($0.usage, $0.help) })
+        return self.wrapped(text + "\noptions of every verb:\n" + self.lines(common.map { ($0.usage, $0.help) }))
     }
 
     package func json(_ verb: any DescribedVerb.Type) -> JSONValue {
@@ -49,7 +56,7 @@ package struct HelpText: Sendable {
         return .verb(name: verb.name, usage: self.usage(verb), summary: verb.summary, options: options)
     }
 
-    private var verbs: String { Self.lines(self.program.verbs.map { ($0.name, $0.summary) }) }
+    private var verbs: String { self.lines(self.program.verbs.map { ($0.name, $0.summary) }) }
 
     private func usage(_ verb: any DescribedVerb.Type) -> String {
         "\(self.program.name) \(verb.name) \(Self.operands(verb))"
@@ -67,17 +74,38 @@ package struct HelpText: Sendable {
     }
 
     /// The usual width of a terminal.
-    private static let columns = 80
+    private static let usualColumns = 80
 
-    private static func lines(_ pairs: [(String, String)]) -> String {
+    /// The pairs as two columns.
+    private func lines(_ pairs: [(String, String)]) -> String {
         let width = pairs.map(\.0.displayWidth).max() ?? 0
         let indent = width + 4
         return pairs.map { first, second in
-            let lines = second.wrapped(to: Self.columns - indent)
             let padding = String(repeating: " ", count: width - first.displayWidth)
-            let separator = "\n" + String(repeating: " ", count: indent)
-            return "  \(first)\(padding)  \(lines.joined(separator: separator))\n"
+            let lines = "  \(first)\(padding)  \(second)".wrapped(to: self.columns, indent: indent)
+            return lines.joined(separator: "\n") + "\n"
         }.joined()
+    }
+
+    private func usageLine(_ usage: String) -> String {
+        "usage: \(usage)".wrappedLines(to: self.columns, hanging: "usage: ".count)
+    }
+
+    private func wrapped(_ text: String) -> String { text.wrappedLines(to: self.columns) }
+
+    /// The text of a verb; for a terminal that is narrower than its lines, with each paragraph as one line.
+    private func paragraphs(_ details: String) -> String {
+        guard self.columns < Self.usualColumns else { return details }
+        var text = ""
+        var isInParagraph = false
+        for line in details.split(separator: "\n", omittingEmptySubsequences: false) {
+            // Empty lines and indented ones, such as commands, stay as they are.
+            let isProse = !line.isEmpty && !line.hasPrefix(" ")
+            if !text.isEmpty { text += isInParagraph && isProse ? " " : "\n" }
+            text += line
+            isInParagraph = isProse
+        }
+        return text
     }
 }
 

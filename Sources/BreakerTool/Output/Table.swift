@@ -15,7 +15,10 @@ package struct Table {
         package var isRightAligned = false
         /// The width to which a narrow terminal may cut the column; nil if the column is never cut.
         package var minimumWidth: Int?
-        /// Whether the texts may go below their rows if a terminal has no room beside them; only for the last column.
+        /// Whether a text without room beside the others goes below its row, so that none is cut; only for the last
+        /// columns.
+        ///
+        /// Names leave such a column its minimum width.
         package var mayStandBelow = false
         /// Whether the texts are names, which people copy into commands, so that none is cut.
         ///
@@ -63,31 +66,31 @@ package struct Table {
     }
 
     /// A cell whose text is a part of `text`.
-    private struct StoredCell {
+    struct StoredCell {
         /// Where the text ends; it begins where the previous cell's ends.
         var end: UInt32
         var width: UInt16
         var look: Look
     }
 
-    private static let gap = 2
+    static let gap = 2
     /// How far a text below its row is indented.
     private static let indent = 4
-    /// With this much room, a text that may go below its row stays beside it.
-    private static let enough = 40
+    /// The least width of the lines below a row.
+    private static let fewestBelow = 20
     /// The least width at which people can read a cut text.
-    private static let readable = 32
+    static let readable = 32
 
     /// The columns; without enough room, the widest one that may be cut is cut first.
     package let columns: [Column]
     /// Whether rows of one rank are sorted by the bytes of their first column.
     private let isSorted: Bool
     private var text: [UInt8] = []
-    private var storedCells: [StoredCell] = []
-    private var ranks: [UInt8] = []
-    private var widths: [Int]
+    private(set) var storedCells: [StoredCell] = []
+    private(set) var ranks: [UInt8] = []
+    private(set) var widths: [Int]
     /// Whether a row has more than `-` in the column.
-    private var isFilled: [Bool]
+    private(set) var isFilled: [Bool]
 
     package init(columns: [Column], isSorted: Bool = false) {
         self.columns = columns
@@ -95,6 +98,8 @@ package struct Table {
         self.widths = columns.map { max($0.title.displayWidth, $0.usualWidth) }
         self.isFilled = columns.map { _ in false }
     }
+
+    package var count: Int { self.ranks.count }
 
     package var isEmpty: Bool { self.ranks.isEmpty }
 
@@ -129,15 +134,20 @@ package struct Table {
 
     /// Passes the lines to `body` one by one, the heading first.
     ///
-    /// - Parameter onScreen: whether each line must fit into one row of the terminal, so that a wider name is cut.
+    /// - Parameters:
+    ///   - onScreen: whether each line must fit into one row of the terminal, so that a wider name is cut.
+    ///   - isBrief: whether a text of the last column is cut to one line where it stands below its row.
+    ///   - above: gives the line that stands above a row; the rows are numbered in the order in which they were added.
     package func forEachLine(
-        width: Int?, withHeading: Bool = true, onScreen: Bool = false, _ style: Style, _ body: (String) -> Void
+        width: Int?, withHeading: Bool = true, onScreen: Bool = false, isBrief: Bool = false, _ style: Style,
+        above: (Int) -> String? = { _ in nil }, _ body: (String) -> Void
     ) {
-        let (widths, below) = self.layout(width)
+        let widths = self.layout(width)
         if withHeading {
             body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))
         }
         for row in self.order() {
+            if let line = above(row) { body(line) }
             var cells = self.cells(of: row)
             for (index, column) in self.columns.enumerated() where column.isName {
                 let name = cells[index]
@@ -146,73 +156,21 @@ package struct Table {
                 body(style.paint(shown ?? name.text, name.look) + "\n")
                 cells[index] = ("", 0, .plain)
             }
+            var below: [(text: String, look: Look)] = []
+            for (index, column) in self.columns.enumerated() where column.mayStandBelow {
+                guard let width, cells[index].width > widths[index] ?? 0, cells[index].text != "-" else { continue }
+                let (text, _, look) = cells[index]
+                let room = max(Self.fewestBelow, width - Self.indent)
+                let isCut = isBrief && index == self.columns.indices.last
+                let lines = isCut ? [text.cut(to: room)] : text.wrapped(to: room)
+                below += lines.map { ($0, look) }
+                cells[index] = ("", 0, .plain)
+            }
             body(self.line(cells, widths, style))
-            guard let below, let last = cells.last, !last.text.isEmpty else { continue }
-            for line in last.text.wrapped(to: below) {
-                body(String(repeating: " ", count: Self.indent) + style.paint(line, last.look) + "\n")
+            for line in below {
+                body(String(repeating: " ", count: Self.indent) + style.paint(line.text, line.look) + "\n")
             }
         }
-    }
-
-    // MARK: - Layout
-
-    /// The width of each column, nil for a column that is left out; and the width of the texts below the rows, nil if
-    /// the last column's texts are not there.
-    private func layout(_ available: Int?) -> (widths: [Int?], below: Int?) {
-        var widths: [Int?] = self.widths
-        guard let available else { return (widths, nil) }
-        for (index, column) in self.columns.enumerated() where column.isLeftOutEmpty && !self.isFilled[index] {
-            widths[index] = nil
-        }
-        self.boundNames(&widths, available)
-        self.leaveOut(.whereRoomy, from: &widths, available) { min($0, max($1, Self.readable)) }
-        var below: Int?
-        if self.columns.last?.mayStandBelow == true, let last = widths.last ?? nil {
-            let room = available - Self.total(widths.dropLast()) - Self.gap
-            if room < min(last, Self.enough) {
-                below = max(20, available - Self.indent)
-                widths[widths.count - 1] = nil
-            }
-        }
-        self.leaveOut(.whereItFits, from: &widths, available) { min($0, $1) }
-        self.shrink(&widths, to: available)
-        return (widths, below)
-    }
-
-    /// Limits names to the room that the columns that are always shown leave; a longer name gets its own line, and so
-    /// needs no room in the column.
-    private func boundNames(_ widths: inout [Int?], _ available: Int) {
-        let needed = zip(self.columns, widths).map { column, width -> Int? in
-            guard let width, column.presence == .always, !column.mayStandBelow else { return nil }
-            return column.isName ? 0 : min(width, column.minimumWidth ?? width)
-        }
-        let room = (available - Self.total(needed[...])) / max(1, self.columns.count(where: \.isName))
-        for (index, column) in self.columns.enumerated() where column.isName && self.widths[index] > room {
-            let least = max(column.title.displayWidth, min(column.usualWidth, room))
-            widths[index] = self.ranks.indices.reduce(least) { widest, row in
-                let width = Int(self.storedCells[row * self.columns.count + index].width)
-                return width > room ? widest : max(widest, width)
-            }
-        }
-    }
-
-    /// Leaves out columns from the last to the first, until the others fit.
-    ///
-    /// - Parameter cut: the width of a column, from its full width and its narrowest one.
-    private func leaveOut(
-        _ presence: Presence, from widths: inout [Int?], _ available: Int, cut: (_ width: Int, _ narrowest: Int) -> Int
-    ) {
-        for index in self.columns.indices.reversed() where self.columns[index].presence == presence {
-            let needed = zip(self.columns, widths).map { column, width in
-                width.map { cut($0, column.minimumWidth ?? $0) }
-            }
-            guard Self.total(needed[...]) > available else { return }
-            widths[index] = nil
-        }
-    }
-
-    private static func total(_ widths: ArraySlice<Int?>) -> Int {
-        widths.reduce(-Self.gap) { $0 + ($1.map { $0 + Self.gap } ?? 0) }
     }
 
     /// The rows by rank; within a rank in the order in which they were added, or by their first column.
@@ -242,20 +200,6 @@ package struct Table {
         return self.storedCells[first..<first + self.columns.count].map { cell in
             defer { start = Int(cell.end) }
             return (String(decoding: self.text[start..<Int(cell.end)], as: UTF8.self), Int(cell.width), cell.look)
-        }
-    }
-
-    private func shrink(_ widths: inout [Int?], to available: Int) {
-        let excess = Self.total(widths[...]) - available
-        guard excess > 0 else { return }
-        for _ in 0..<excess {
-            var widest: (index: Int, width: Int)?
-            for (index, width) in widths.enumerated() {
-                guard let width, width > self.columns[index].minimumWidth ?? .max else { continue }
-                if width >= widest?.width ?? 0 { widest = (index, width) }
-            }
-            guard let widest else { return }
-            widths[widest.index] = widest.width - 1
         }
     }
 

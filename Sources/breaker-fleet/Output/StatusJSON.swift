@@ -9,6 +9,7 @@ extension FleetStatus {
         [
             "fleet": .string(self.fleet), "lag": .seconds(self.lag),
             "hosts": .array(self.hosts.map { $0.json }), "circuits": .array(self.circuits.map { $0.json }),
+            "ownTrips": .array(self.ownTrips.map { $0.json }),
             "differingRules": .array(
                 self.differing.map {
                     .object(["circuit": .string($0.circuit), "host": .string($0.host), "rule": .string($0.rule)])
@@ -21,9 +22,20 @@ extension FleetStatus.Host {
     fileprivate var json: JSONValue {
         .object([
             "name": .string(self.name), "health": .string(self.isJoined ? "joined" : "gone"),
+            "link": .string(self.link.rawValue), "leftAgo": self.leftFor.map { .seconds($0) } ?? .null,
             "heardAgo": .seconds(self.beat), "session": .string(self.session), "program": .string(self.program),
             "circuits": .count(self.circuits), "trouble": .text(self.trouble),
             "troubleFor": self.troubleFor.map { .seconds($0) } ?? .null,
+        ])
+    }
+}
+
+extension FleetStatus.OwnTrip {
+    var json: JSONValue {
+        .object([
+            "circuit": .string(self.circuit), "host": .string(self.host),
+            "state": .string(self.word), "sinceAgo": .seconds(self.age),
+            "lastError": .text(self.lastError),
         ])
     }
 }
@@ -37,7 +49,8 @@ extension FleetCircuit {
             "reason": .text(self.reason), "by": .text(self.by),
             "hold": self.hold.map { hold in
                 .object([
-                    "state": .string(hold.state.rawValue), "endsIn": hold.left.map { .seconds($0) } ?? .null,
+                    "state": .string(hold.state.rawValue), "sinceAgo": .seconds(hold.age),
+                    "endsIn": hold.left.map { .seconds($0) } ?? .null,
                     "by": .text(hold.by), "reason": .text(hold.reason),
                 ])
             } ?? .null,

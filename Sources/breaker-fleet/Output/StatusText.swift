@@ -9,9 +9,16 @@ struct StatusText {
     let shown: [FleetCircuit]
 
     func text(width: Int?, _ style: Style) -> String {
-        var text = self.headline + "\n"
+        var text = (self.headline + "\n").wrappedLines(to: width)
         if !self.status.hosts.isEmpty { text += "\n" + self.hosts.text(width: width, style) }
+        if self.status.hosts.contains(where: { !$0.isJoined }) {
+            text += "a host that does not come back is listed until '\(FleetProgram.name) forget HOST'\n"
+        }
         if !self.shown.isEmpty { text += "\n" + self.circuits.text(width: width, style) }
+        let lone = self.status.loneTrips
+        if !lone.isEmpty {
+            text += "\nopen on single hosts, by their own rules:\n" + Self.table(of: lone).text(width: width, style)
+        }
         if !self.status.differing.isEmpty {
             text += "\nhosts judge by different rules:\n" + self.differing.text(width: width, style)
         }
@@ -19,15 +26,17 @@ struct StatusText {
     }
 
     private var headline: String {
-        let joined = self.status.hosts.count { $0.isJoined && $0.trouble == nil }
-        let cutOff = self.status.hosts.count { $0.isJoined && $0.trouble != nil }
-        let gone = self.status.hosts.count - joined - cutOff
+        let joined = self.status.hosts.count { $0.link == .joined }
+        let cutOff = self.status.hosts.count { $0.link == .cutOff }
+        let left = self.status.hosts.count { $0.link == .left }
+        let lone = Set(self.status.loneTrips.map(\.circuit)).count
         let open = self.status.circuits.count { $0.isOpen && $0.hold == nil }
         let held = self.status.circuits.count { $0.hold != nil }
         let parts = [
-            "\(joined) joined", cutOff > 0 ? "\(cutOff) cut off" : nil, gone > 0 ? "\(gone) gone" : nil,
+            "\(joined) joined", cutOff > 0 ? "\(cutOff) cut off" : nil, left > 0 ? "\(left) left" : nil,
             self.status.circuits.count.counted("circuit"),
-            open > 0 ? "\(open) open" : nil, held > 0 ? "\(held) held" : nil,
+            open > 0 ? "\(open) open" : nil, lone > 0 ? "\(lone) open on single hosts" : nil,
+            held > 0 ? "\(held) held" : nil,
             "answered in \(Duration.microseconds(self.status.lag).readable)",
         ]
         return "fleet \(self.status.fleet.escaped): \(parts.compactMap(\.self).joined(separator: ", "))"
@@ -36,16 +45,38 @@ struct StatusText {
     private static func ago(_ microseconds: Int64) -> String { "\(Duration.microseconds(microseconds).brief()) ago" }
 
     private var hosts: Table {
-        var table = Table(columns: [
-            .init(title: "HOST", isName: true), .init(title: "LINK"),
-            .init(title: "HEARD", isRightAligned: true), .init(title: "CIRCUITS", isRightAligned: true),
-            .init(title: "PROGRAM", minimumWidth: 12, mayStandBelow: true),
-        ])
+        let hasReports = self.status.hosts.contains { $0.report != nil }
+        let program =
+            hasReports
+            ? Table.Column(title: "PROGRAM", minimumWidth: 12, presence: .whereItFits)
+            : Table.Column(title: "PROGRAM", minimumWidth: 12, mayStandBelow: true)
+        let reports = Table.Column(title: "LAST REPORT", minimumWidth: 16, mayStandBelow: true)
+        var table = Table(
+            columns: [
+                .init(title: "HOST", isName: true), .init(title: "LINK"),
+                .init(title: "HEARD", isRightAligned: true), .init(title: "CIRCUITS", isRightAligned: true), program,
+            ] + (hasReports ? [reports] : []))
         for host in self.status.hosts {
+            table.append(
+                [
+                    .init(text: host.name), .init(text: host.word, look: host.look),
+                    .init(text: Self.ago(host.heard)),
+                    .init(text: host.link == .left ? "-" : "\(host.circuits)"), .init(text: host.program),
+                ] + (hasReports ? [.init(text: host.report ?? "")] : []))
+        }
+        return table
+    }
+
+    private static func table(of trips: [FleetStatus.OwnTrip]) -> Table {
+        var table = Table(columns: [
+            .init(title: "CIRCUIT", isName: true), .init(title: "HOST", isName: true), .init(title: "STATE"),
+            .init(title: "SINCE", isRightAligned: true),
+            .init(title: "LAST ERROR", minimumWidth: 16, mayStandBelow: true),
+        ])
+        for trip in trips {
             table.append([
-                .init(text: host.name),
-                .init(text: host.word, look: host.isJoined && host.trouble == nil ? .good : .bad),
-                .init(text: Self.ago(host.beat)), .init(text: "\(host.circuits)"), .init(text: host.program),
+                .init(text: trip.circuit.escaped), .init(text: trip.host), .init(text: trip.word, look: .bad),
+                .init(text: self.ago(trip.age)), .init(text: trip.lastError ?? "-"),
             ])
         }
         return table
@@ -60,7 +91,7 @@ struct StatusText {
         for circuit in self.shown {
             table.append([
                 .init(text: circuit.name.escaped), .init(text: circuit.word, look: circuit.look),
-                .init(text: circuit.hasAge ? Self.ago(circuit.age) : "-"), .init(text: "\(circuit.trips)"),
+                .init(text: circuit.since.map { Self.ago($0) } ?? "-"), .init(text: "\(circuit.trips)"),
                 .init(text: circuit.probe),
                 .init(text: circuit.why),
             ])
@@ -84,17 +115,38 @@ struct StatusText {
 }
 
 extension FleetStatus.Host {
-    /// The link's health, in the words of the link's log.
     fileprivate var word: String {
-        guard let trouble = self.trouble else { return self.isJoined ? "joined" : "gone" }
+        switch self.link {
+        case .joined: "joined"
+        case .cutOff: "cut off"
+        case .left: "left"
+        }
+    }
+
+    fileprivate var look: Look {
+        switch self.link {
+        case .joined: .good
+        case .cutOff: .bad
+        case .left: .plain
+        }
+    }
+
+    /// What the link of a host that is cut off has said last; nil for other hosts.
+    fileprivate var report: String? {
+        guard self.link == .cutOff else { return nil }
         let time = self.troubleFor.map { ", for \(Duration.microseconds($0).brief())" } ?? ""
-        return "\(self.isJoined ? "cut off: the link" : "gone; its last report: the link") \(trouble)\(time)"
+        let report = self.trouble.map { "the link \($0)\(time)" } ?? "joined"
+        return self.isJoined ? report : "\(report); silent since"
     }
 }
 
+extension FleetStatus.OwnTrip {
+    var word: String { self.isHalfOpen ? "half-open" : "open" }
+}
+
 extension FleetCircuit {
-    /// Whether the circuit is closed, and not by a hold.
-    var isPlainlyClosed: Bool { !self.isOpen && self.hold == nil }
+    /// How long the circuit has been held, or else in its state; nil if it has never changed.
+    fileprivate var since: Int64? { self.hold?.age ?? (self.hasAge ? self.age : nil) }
 
     /// The state, in the words of `breaker-inspect`.
     var word: String {

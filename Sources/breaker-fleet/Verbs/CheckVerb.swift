@@ -11,12 +11,14 @@ struct CheckVerb: Verb {
     static let summary = "exit with 3 if a circuit is open on all hosts, with 5 if this host is cut off"
     static let details = """
         Prints a line for each circuit that is open or held; one that is held closed
-        refuses no call. This host is cut off if the server can't be used from here,
-        or, with --host, if the server has not heard of the link of that name for 5 s,
-        or the link can't send or apply something, such as an operator's command; with
-        several files it checks all of NAME/1, NAME/2 …. With --store it checks the
-        links of exactly these files: another file's link may have the name, and a file
-        may be gone. Without either option no link is checked.
+        refuses no call. A circuit that single hosts have opened by their own rules has
+        a line for each of them, and does not change the exit code. This host is cut
+        off if the server can't be used from here, or, with --host, if the server has
+        not heard of the link of that name for 5 s, or the link can't send or apply
+        something, such as an operator's command; with several files it checks all of
+        NAME/1, NAME/2 …. With --store it checks the links of exactly these files:
+        another file's link may have the name, and a file may be gone. Without either
+        option no link is checked.
         """
     static let options: [Option] = [.host, .store]
 
@@ -44,11 +46,16 @@ struct CheckVerb: Verb {
                 JSONValue.document([
                     "checked": .count(status.circuits.count), "isClosed": .bool(isClosed),
                     "isCutOff": .bool(problem != nil), "notClosed": .array(open.map { $0.json }),
+                    "ownTrips": .array(status.ownTrips.map { $0.json }),
                 ]))
         } else {
             for circuit in open {
-                context.console.write(
+                context.console.writeLines(
                     "\(circuit.name.escaped)  \(context.style.paint(circuit.word, circuit.look))\n")
+            }
+            for trip in status.loneTrips {
+                context.console.write(
+                    "\(trip.circuit.escaped)  \(context.style.paint(trip.word, .bad)) on \(trip.host) alone\n")
             }
         }
         if let problem {
@@ -76,6 +83,9 @@ struct CheckVerb: Verb {
     }
 
     private static func problem(of link: FleetStatus.Host) -> String? {
+        if let left = link.leftFor {
+            return "the link of \(link.name.quoted) has left, \(Duration.microseconds(left).brief()) ago"
+        }
         guard link.isJoined else {
             return "the link of \(link.name.quoted) was last heard \(Duration.microseconds(link.beat).brief()) ago"
         }

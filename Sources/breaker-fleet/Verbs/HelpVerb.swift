@@ -22,7 +22,8 @@ struct HelpVerb: Verb {
     }
 
     func run(in context: Context) -> ExitCode {
-        context.console.write(self.topic.text(of: FleetProgram.program, isJSON: context.isJSON))
+        context.console.write(
+            self.topic.text(of: FleetProgram.program, isJSON: context.isJSON, width: context.console.width))
         return .done
     }
 
@@ -32,7 +33,7 @@ struct HelpVerb: Verb {
             context.console.write(
                 JSONDocument.versions(tool: program.version, schema: Versions.schema, sqlite: Versions.sqlite))
         } else {
-            context.console.write(
+            context.console.writeLines(
                 "\(program.name) \(program.version) (schema \(Versions.schema), fleet schema \(FleetServer.schemaVersion), "
                     + "SQLite \(Versions.sqlite))\n")
         }

@@ -52,13 +52,13 @@ struct SchemaVerb: Verb {
             context.console.write(
                 JSONValue.document(["schema": .string(version), "isNew": .bool(before == nil)]))
         } else if before == nil {
-            context.console.write("made the schema fleet, version \(version)\n")
+            context.console.writeLines("made the schema fleet, version \(version)\n")
             context.console.writeError(
                 "hint: '\(FleetProgram.name) schema print' shows what to grant to the links' user\n")
         } else {
             let outcome =
                 before == version ? "is there, version" : "was moved from version \(before ?? "") to"
-            context.console.write("the schema fleet \(outcome) \(version)\n")
+            context.console.writeLines("the schema fleet \(outcome) \(version)\n")
         }
         return .done
     }
@@ -81,9 +81,9 @@ struct SchemaVerb: Verb {
                     "mayChangeSchema": .bool(mayChange),
                 ]))
         } else {
-            context.console.write("the schema fleet is there\(version.map { ", version \($0)" } ?? "")\n")
-            for right in missing { context.console.write("missing: \(right)\n") }
-            if mayChange { context.console.write("note: this user may change the schema, which no link needs\n") }
+            context.console.writeLines("the schema fleet is there\(version.map { ", version \($0)" } ?? "")\n")
+            for right in missing { context.console.writeLines("missing: \(right)\n") }
+            if mayChange { context.console.writeLines("note: this user may change the schema, which no link needs\n") }
         }
         return missing.isEmpty ? .done : .failed
     }

@@ -10,11 +10,14 @@ struct StatusVerb: Verb {
     static let synopsis = ""
     static let summary = "show the hosts of the fleet, and what the server holds of their circuits"
     static let details = """
-        A host is joined if its link has reported within 5 s, and cut off if the report
-        says that the link can't send or apply something. HEARD is how long ago that
-        was; PROGRAM is the process that runs the link. Circuits that are open or held
-        are listed; all with --all, and in JSON. PROBE is when one is due, or which host
-        may probe.
+        A host is joined if its link has reported within 5 s. It is cut off if its link
+        is silent, or says that it can't send or apply something: LAST REPORT is what it
+        has said last, HEARD how long ago. A host whose link ended in order has left.
+        Neither vanishes until 'breaker-fleet forget HOST'. PROGRAM is the process of
+        the link. Circuits that are open or held are listed; all with --all, and in
+        JSON; then those that single hosts have opened by their own rules. SINCE of a
+        held circuit is when it was held. PROBE is when one is due, or which host may
+        probe.
         """
     static let all = Option("all", help: "also the circuits that are closed")
     static let options: [Option] = [Self.all]

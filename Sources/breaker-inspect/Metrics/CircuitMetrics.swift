@@ -20,6 +20,9 @@ struct CircuitMetrics {
     let retryIn: Duration?
     /// How many events of each kind there were.
     var events: [(kind: String, count: UInt64)] = []
+    let tripsWithinHour: Int
+    /// How many calls all outages have hurt, the present one included.
+    private var hurt: CircuitSnapshot.Hurt
 
     /// Copies the facts that the metrics need.
     ///
@@ -36,10 +39,20 @@ struct CircuitMetrics {
         let hasRateRule = snapshot.config.trip.share != nil
         self.failures = hasRateRule ? snapshot.recent?.failed ?? 0 : UInt64(clamping: snapshot.failureCount)
         let refuses = !snapshot.standing.isObserving
+        self.tripsWithinHour = circuit.tripsWithinHour
+        self.hurt = circuit.hurtSinceChange ?? CircuitSnapshot.Hurt()
         self.retryIn = (refuses ? snapshot.retryAt : nil).map { max(.zero, $0.since(circuit.now)) }
     }
 
     mutating func take(_ events: [(kind: CircuitEvent.Kind, count: Int64)]) {
+        for event in events {
+            let count = UInt64(clamping: event.count)
+            switch OutageSum(rawValue: event.kind.rawValue) {
+            case .failed: self.hurt.failed &+= count
+            case .refused: self.hurt.refused &+= count
+            case nil: break
+            }
+        }
         self.events = events.map { (kind: $0.kind.rawValue, count: UInt64(clamping: $0.count)) }
             // Another program may have written any text into the file.
             .filter { $0.kind.utf8.count <= 32 && $0.kind.utf8.allSatisfy { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A } }
@@ -85,6 +98,13 @@ struct CircuitMetrics {
         .init("breaker_failures", .gauge, "Failures that count towards a trip") { $1.add($0.failures) },
         .init("breaker_retry_in_seconds", .gauge, "How long calls are still refused, where that is known") {
             if let retryIn = $0.retryIn { $1.add(seconds: retryIn / .seconds(1)) }
+        },
+        .init("breaker_outage_calls_total", .counter, "Calls that failed or were refused in outages of the circuit") {
+            $1.add($0.hurt.failed, #"result="failed""#)
+            $1.add($0.hurt.refused, #"result="refused""#)
+        },
+        .init("breaker_trips_within_hour", .gauge, "Trips of the circuit within the last hour") {
+            $1.add(UInt64(clamping: $0.tripsWithinHour))
         },
         .init("breaker_transitions_total", .counter, "Events of the circuit, by the kinds of the history") {
             // Prometheus counts the first trip as an increase only if there was a 0 before it.

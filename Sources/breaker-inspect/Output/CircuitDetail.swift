@@ -13,6 +13,8 @@ struct CircuitDetail {
     var inspected: InspectedCircuit
     /// The events, the newest first.
     var events: [CircuitEvent]
+    /// The outages, the newest first.
+    var outages: [Spell]
     var link: LinkStanding
     /// The file's creation; nil if an older release has created it.
     var creation: StoreCreation?
@@ -23,13 +25,16 @@ struct CircuitDetail {
     private static let margin = 12
     /// How many events are shown without a terminal.
     static let usualEvents = 10
-    private static let fewestEvents = 3
+    /// How many outages JSON has.
+    private static let shownOutages = 10
+    private static let fewestEventLines = 3
 
     var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     var json: String {
         JSONDocument.detail(
-            of: self.inspected.seenWithRules, events: self.events, link: self.link.seen, degraded: self.live.seen,
+            of: self.inspected.seen(withRulesAnd: Array(self.outages.prefix(Self.shownOutages))), events: self.events,
+            link: self.link.seen, degraded: self.live.seen,
             creation: self.creation?.seen)
     }
 
@@ -53,11 +58,27 @@ struct CircuitDetail {
         let taken = lines.reduce(0) { $0 + $1.rows(of: width) }
         let footer = self.live.notice.map { $0.wrapped(to: width).count + 1 } ?? 0
         // Room for an empty line, the heading of the events, and the shell's prompt below them.
-        let room = console.height.map { max(Self.fewestEvents, $0 - taken - footer - 3) }
-        let shown = EventLine.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
-        guard !shown.isEmpty else { return text }
-        let table = Table.events(Array(shown), namingCircuits: false, isBrief: true)
-        return text + "\n" + table.text(width: width, style)
+        let room = console.height.map { max(Self.fewestEventLines, $0 - taken - footer - 3) }
+        let events = EventLine.all(self.events.reversed())
+        guard !events.isEmpty else { return text }
+        var count = min(limit ?? room ?? Self.usualEvents, events.count)
+        var shown = self.table(of: events.suffix(count), width: width, style)
+        // Without the heading.
+        while limit == nil, count > 1, let room, shown.lines - 1 > room {
+            count -= 1
+            shown = self.table(of: events.suffix(count), width: width, style)
+        }
+        return text + "\n" + shown.text
+    }
+
+    private func table(of events: ArraySlice<EventLine>, width: Int?, _ style: Style) -> (text: String, lines: Int) {
+        var (text, lines) = ("", 0)
+        var table = EventTable(Array(events), namingCircuits: false, isBrief: true, onTerminal: width != nil)
+        table.print(width: width, style) {
+            text += $0
+            lines += 1
+        }
+        return (text, lines)
     }
 
     private func fields(_ style: Style) -> [(label: String, lines: [String])] {
@@ -69,12 +90,15 @@ struct CircuitDetail {
         ]
         if let outage = self.outage { fields.append(("outage", outage)) }
         if let cause = self.cause { fields.append(("why", [cause])) }
+        if let last = self.lastOutage { fields.append(("last one", [last])) }
+        if let flapping = self.flapping { fields.append(("outages", flapping)) }
         if let hold = self.circuit.hold { fields.append(("hold", self.lines(hold))) }
         if let fleet = self.fleet { fields.append(("fleet", fleet)) }
         fields += self.counted
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
         if self.outage == nil, self.circuit.tripsInARow > 0 { fields.append(("trips", [self.trips])) }
-        if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
+        let probes = self.circuit.probes.map(self.line) + self.inspected.lostProbes.map(self.line)
+        if !probes.isEmpty { fields.append((probes.count == 1 ? "probe" : "probes", probes)) }
         if let store = self.store { fields.append(("store", [store])) }
         fields.append(("workers", self.workers))
         if let group = self.circuit.config.group { fields.append(("group", [group.escaped])) }
@@ -88,7 +112,13 @@ struct CircuitDetail {
         guard let since = self.circuit.trippedSince else { return nil }
         let hasOwnReason = [.tripped, .extended, .reopened].contains(self.entry?.kind)
         let reason = hasOwnReason ? nil : self.inspected.tripReason
-        return ["since \(self.moment(since)), \(self.trips)"] + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
+        let ago = max(.zero, self.now.since(since))
+        // The date is that of the state's line, or of the day before.
+        let time = ago < InspectedCircuit.hour * 12 ? since.readableTime : since.readable
+        let trips = self.circuit.tripsInARow > 1 ? ", \(self.trips)" : ""
+        let damage = self.outages.first { $0.end == nil }.map { ": \($0.damage)" } ?? ""
+        return ["since \(time) (\(ago.readable) ago)\(trips)\(damage)"]
+            + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
     }
 
     /// A remark if the file was created in place of a lost one a short while ago.
@@ -104,7 +134,7 @@ struct CircuitDetail {
     }
 
     private var trips: String {
-        self.circuit.tripsInARow == 1 ? "1 trip" : "\(self.circuit.tripsInARow) trips in a row"
+        self.circuit.tripsInARow == 1 ? "1 trip" : "\(self.circuit.tripsInARow) trips"
     }
 
     /// The event that led to the current state, if it is among the newest.
@@ -134,11 +164,11 @@ struct CircuitDetail {
         return "\(EventLine(event).what)\(by)\(reason)"
     }
 
-    private func moment(_ date: Date) -> String {
+    func moment(_ date: Date) -> String {
         "\(date.readable) (\(max(.zero, self.now.since(date)).readable) ago)"
     }
 
-    private func left(until date: Date) -> String { max(.zero, date.since(self.now)).readable }
+    func left(until date: Date) -> String { max(.zero, date.since(self.now)).readable }
 
     /// The circuit's effect on a call.
     private var effect: String {
@@ -181,11 +211,6 @@ struct CircuitDetail {
         if let beneath = self.circuit.beneath { lines.append("beneath: \(StateWord(beneath).rawValue)") }
         if let reason = hold.reason { lines.append("reason: \(reason.escaped)") }
         return lines
-    }
-
-    private func line(_ probe: CircuitSnapshot.Probe) -> String {
-        "\(probe.prober.escaped), for \(max(.zero, self.now.since(probe.since)).readable); its slot is free in "
-            + "\(self.left(until: probe.leaseEnds)), or at once if that process ends"
     }
 }
 

@@ -19,7 +19,7 @@ extension Table {
             .init(title: "CALLS/S", isRightAligned: true, presence: .whereRoomy, isLeftOutEmpty: true),
             .init(title: "FAILED-%", isRightAligned: true, presence: .whereRoomy, isLeftOutEmpty: true),
             .init(title: "RETRY-IN", isRightAligned: true),
-            .init(title: "TRIPS", isRightAligned: true, presence: .whereRoomy),
+            .init(title: "TRIPS/H", isRightAligned: true, presence: .whereRoomy),
             .init(title: "REFUSED", isRightAligned: true, presence: .whereRoomy),
             .init(title: "LAST-ERROR", minimumWidth: 12, presence: .whereItFits),
         ]
@@ -40,7 +40,7 @@ extension Table {
                 .init(text: circuit.recent?.callsPerSecond ?? "-"),
                 .init(text: inspected.failedPercent ?? "-"),
                 .init(text: Self.retry(circuit, at: now)),
-                .init(text: "\(circuit.tripsInARow)"),
+                .init(text: "\(inspected.tripsWithinHour)"),
                 .init(text: "\(circuit.refusals)"),
                 .init(text: circuit.hold.map { "held\($0.details(at: now))" } ?? circuit.lastError?.escaped ?? "-"),
             ],

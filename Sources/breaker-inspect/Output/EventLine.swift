@@ -42,6 +42,8 @@ struct EventLine {
         case .reopened: "probe failed"
         case .probeAllowed: "probe allowed"
         case .stateRestored: "state restored"
+        case .probeExpired: "probe expired"
+        case .proberDied: "prober died"
         default: self.event.kind.rawValue.escaped
         }
     }
@@ -55,17 +57,41 @@ struct EventLine {
         }
     }
 
-    /// The operator, or else the worker.
-    var who: String {
-        if let by = self.event.by { return by.escaped }
-        guard let worker = self.event.worker?.escaped else { return "-" }
+    /// The process that lost a probe's slot; of other events the operator, or else the worker.
+    var who: String { self.loser ?? self.event.by?.escaped ?? self.worker ?? "-" }
+
+    /// The worker that committed the event.
+    private var worker: String? {
+        guard let worker = self.event.worker?.escaped else { return nil }
         return self.event.pid.map { "\(worker)[\($0)]" } ?? worker
     }
 
+    /// The process that lost a probe's slot.
+    ///
+    /// Mostly another process commits the event, when it takes the slot.
+    private var loser: String? {
+        guard self.event.kind == .probeExpired || self.event.kind == .proberDied else { return nil }
+        return self.event.subject?.escaped
+    }
+
     var reason: String {
-        let reason = [self.event.reason?.escaped, self.endedHold].compactMap(\.self).joined(separator: "; ")
+        let reason = [self.cause, self.successor, self.endedHold].compactMap(\.self).joined(separator: "; ")
         guard let time = self.probeTime else { return reason }
         return reason.isEmpty ? "after \(time.readable)" : "after \(time.readable): \(reason)"
+    }
+
+    private var cause: String? {
+        // The file's reason has the worker's number, which people see nowhere else.
+        guard self.event.kind == .probeExpired, self.loser != nil else { return self.event.reason?.escaped }
+        return "did not report before its lease expired"
+    }
+
+    /// The process that took the slot.
+    private var successor: String? {
+        // The tool itself commits late reports, too, and takes no slot then.
+        guard let loser = self.loser, self.event.worker != Tool.name, let worker = self.worker, worker != loser
+        else { return nil }
+        return "\(worker) probes now"
     }
 
     /// The operator whose hold another operator has ended or replaced; nil for the operator's own hold.
@@ -77,4 +103,9 @@ struct EventLine {
         default: return nil
         }
     }
+}
+
+extension CircuitEvent.Kind {
+    /// A process ended while it had a probe's slot.
+    fileprivate static let proberDied = Self(rawValue: "proberDied")
 }

@@ -4,13 +4,18 @@ import BreakerStoreJSON
 extension InspectedCircuit {
     /// The circuit for JSON.
     var seen: SeenCircuit {
-        SeenCircuit(self.snapshot, failuresAtTrip: self.tripFailures?.count, tripReason: self.tripReason, at: self.now)
+        var seen = SeenCircuit(
+            self.snapshot, failuresAtTrip: self.tripFailures?.count, tripReason: self.tripReason, at: self.now)
+        seen.tripsWithinHour = self.tripsWithinHour
+        return seen
     }
 
-    /// The circuit for JSON, with its rules.
-    var seenWithRules: SeenCircuit {
+    /// The circuit for JSON, with its rules and outages.
+    func seen(withRulesAnd outages: [Spell]) -> SeenCircuit {
         var seen = self.seen
         seen.rules = self.rules.map(JSONValue.init) ?? .null
+        seen.outages = outages.map { $0.seen(at: self.now) }
+        seen.lostProbes = self.lostProbes.map { ($0.probe, $0.isDead) }
         return seen
     }
 }

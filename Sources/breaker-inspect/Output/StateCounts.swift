@@ -15,6 +15,8 @@ struct StateCounts {
 
     var total: Int { self.counts.reduce(0, +) }
 
+    var closed: Int { self[.closed] }
+
     private subscript(word: StateWord) -> Int { self.counts[Int(word.urgency)] }
 
     /// The circuits that are not closed, in words, such as `2 open, 1 held`.

@@ -4,6 +4,8 @@ import BreakerStore
 enum HTML {
     /// The most bytes of a text that a page shows.
     private static let longest = 400
+    /// The most rows of a table that are not folded.
+    static let maxRows = 40
 
     /// Any text of the store, made safe for a page.
     ///
@@ -30,28 +32,42 @@ enum HTML {
         "<tr>" + cells.map { "<\(cell)>\($0)</\(cell)>" }.joined() + "</tr>\n"
     }
 
-    /// A table of as many rows as fit, and below it the number of the others.
+    /// A part of the page that is seen once its summary is clicked, which needs no script.
+    static func fold(_ summary: String, _ content: String) -> String {
+        "<details><summary>\(summary)</summary>\n\(content)</details>"
+    }
+
+    /// A table of as many rows as fit, the later ones folded, and below it the number of the others.
     ///
     /// - Parameters:
+    ///   - rows: HTML, as `row` makes it.
     ///   - size: how many bytes the rows may take, so that the page of any store has a limited size.
     ///   - leftOut: how many rows the caller has left out already.
     static func table(
-        _ titles: [String], _ rows: some Sequence<[String]>, size: Int, leftOut: Int = 0
+        _ titles: [String], _ rows: some Sequence<String>, size: Int, leftOut: Int = 0
     ) -> String {
-        var text = "<div class=\"wide\"><table><thead>\(self.row(titles, "th"))</thead><tbody>\n"
+        var (first, rest) = ("", "")
+        var (shown, folded, hidden) = (0, 0, leftOut)
         var left = size
-        var hidden = leftOut
-        for cells in rows {
-            let row = left > 0 ? self.row(cells) : ""
+        for row in rows {
             left -= row.utf8.count
-            if row.isEmpty || left < 0 {
+            if left < 0 {
+                // Later rows, which may be smaller, would leave a gap.
                 left = 0
                 hidden += 1
+            } else if shown < self.maxRows {
+                first += row
+                shown += 1
             } else {
-                text += row
+                rest += row
+                folded += 1
             }
         }
-        text += "</tbody></table></div>\n"
+        func table(_ rows: String) -> String {
+            "<div class=\"wide\"><table><thead>\(self.row(titles, "th"))</thead><tbody>\n\(rows)</tbody></table></div>\n"
+        }
+        var text = table(first)
+        if folded > 0 { text += self.fold("\(folded) more", table(rest)) + "\n" }
         return hidden > 0 ? text + "<p class=\"dim\">\(hidden) more are left out.</p>\n" : text
     }
 }

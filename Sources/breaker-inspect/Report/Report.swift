@@ -35,9 +35,11 @@ struct Report {
 
     init(of inspection: StoreView, at path: String) throws(BreakerStoreError) {
         var states = StateCounts()
-        let none = FirstCircuits<CircuitSnapshot>(Self.maxCircuits) { ($0.standing.urgency, $0.name) }
+        let none = FirstCircuits<InspectedCircuit>(Self.maxCircuits) {
+            ($0.snapshot.standing.urgency, $0.snapshot.name)
+        }
         let found = try inspection.circuits(nil, into: none) {
-            $0.append($1.snapshot)
+            $0.append($1)
             states.add($1.snapshot.standing.urgency)
         }
         var first = found.value
@@ -47,7 +49,7 @@ struct Report {
         self.schema = try inspection.schemaVersion()
         self.fileSize = inspection.fileSize
         self.now = inspection.now
-        self.circuits = first.circuits
+        self.circuits = first.circuits.map(\.snapshot)
         self.leftOut = first.leftOut
         self.states = states
         self.unreadable = found.unreadable

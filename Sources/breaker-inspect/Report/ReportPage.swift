@@ -10,13 +10,15 @@ import Foundation
 
 /// A report as one page without a script, an image or a link: it can be attached to a ticket.
 struct ReportPage {
-    private static let maxLines = 60
+    private static let maxLines = HTML.maxRows
     /// The most bars of the timeline, 150 bytes each.
     private static let maxBars = 1_000
     /// How many bytes the rows of each part may take: less than a megabyte in all.
-    private enum Size {
+    enum Size {
         static let outages = 120_000
         static let holds = 60_000
+        /// Of all outages, or holds, of one circuit but the newest.
+        static let ofOneCircuit = 24_000
         static let circuits = 380_000
         static let workers = 30_000
         static let history = 180_000
@@ -116,67 +118,27 @@ struct ReportPage {
             "<div class=\"\(look)\" style=\"left:\(percent(left))%;width:\(percent(width))%\" title=\"\(title)\"></div>"
     }
 
-    private enum SpellList {
-        case outages, holds
-    }
-
-    private func spells(_ list: SpellList) -> String {
-        let spells = self.report.spells.filter { ($0.kind == .outage) == (list == .outages) }
-        let heading = list == .outages ? "<h2>Outages</h2>" : "<h2>Holds</h2>"
-        guard !spells.isEmpty else { return "\(heading)<p>None in the history.</p>\n" }
-        var titles = ["Circuit", "From", "To", "How long"]
-        titles +=
-            list == .outages
-            ? ["Failed probes", "Tripped by", "Why", "Ended by"] : ["State", "Who", "Why", "Ended by"]
-        let observing = Set(self.report.circuits.filter { $0.config.mode == .observing }.map { Array($0.name.utf8) })
-        let rows = spells.lazy.map { spell in
-            let begun = spell.begunBy.map { EventLine($0) }
-            let state: String =
-                switch spell.kind {
-                case .outage: "\(spell.failedProbes)"
-                case .held(let state): "held \(state.rawValue)"
-                }
-            return [
-                HTML.text(spell.circuit) + (observing.contains(Array(spell.circuit.utf8)) ? " (observing)" : ""),
-                (spell.isStartKnown ? "" : "before ") + self.time(spell.start),
-                self.endTime(spell), self.length(spell), state, HTML.text(begun?.who ?? "not in the history"),
-                HTML.text(begun?.reason ?? ""), self.end(of: spell),
-            ]
-        }
-        return heading + HTML.table(titles, rows, size: list == .outages ? Size.outages : Size.holds)
-    }
-
-    private func endTime(_ spell: Spell) -> String {
-        guard let end = spell.end else { return "<span class=\"time\">lasts</span>" }
-        return (spell.isEndKnown ? "" : "not after ") + self.time(end)
-    }
-
-    private func end(of spell: Spell) -> String {
-        guard let event = spell.endedBy.map({ EventLine($0) }) else { return spell.isEndKnown ? "" : "by itself" }
-        let by = event.event.kind == .closed ? "a probe of \(event.who)" : "\(event.what) by \(event.who)"
-        return HTML.text(event.reason.isEmpty ? by : "\(by): \(event.reason)")
-    }
-
     private var circuits: String {
         let titles = [
             "Circuit", "State", "Since", "Calls", "Failed", "Slow", "Refused", "Durations", "Last error", "Rules",
         ]
-        let rows = self.report.circuits.map { circuit in
+        let rows = self.report.circuits.lazy.map { circuit in
             let standing = circuit.standing
             let totals = circuit.totals
             let group = circuit.config.group.map { "<br><span class=\"dim\">\(HTML.text($0))</span>" } ?? ""
             // In floating point, sums of the file's numbers can't overflow.
             let calls = Double(totals.succeeded) + Double(totals.failed)
             let share = calls > 0 ? " (\(CallRate.percent(Double(totals.failed) / calls)))" : ""
-            return [
+            return HTML.row([
                 HTML.text(circuit.name) + group,
-                "<span class=\"\(standing.isDue ? Standing.due : standing.word.rawValue)\">\(standing.text)</span>"
-                    + self.detail(circuit),
-                self.time(circuit.since), MetricLines.number(calls), "\(totals.failed)\(share)",
+                "<div class=\"state\"><span class=\"\(standing.isDue ? Standing.due : standing.word.rawValue)\">"
+                    + "\(standing.text)</span>\(self.detail(circuit))</div>",
+                self.time(circuit.since), MetricLines.number(calls),
+                "<span class=\"time\">\(totals.failed)\(share)</span>",
                 circuit.config.slow == nil ? "" : "\(totals.slow)", "\(totals.refused)",
                 HTML.text(totals.durations?.quantiles ?? ""), HTML.text(circuit.lastError ?? ""),
                 circuit.config.readableRules.map(HTML.text).joined(separator: "; "),
-            ]
+            ])
         }
         return "<h2>Circuits</h2>" + HTML.table(titles, rows, size: Size.circuits, leftOut: self.report.leftOut)
     }
@@ -184,6 +146,7 @@ struct ReportPage {
     /// More facts of a circuit that is not closed.
     private func detail(_ circuit: CircuitSnapshot) -> String {
         var lines: [String] = []
+        if let doubt = self.doubt(about: circuit.standing) { lines.append(doubt) }
         if circuit.standing.isObserving {
             if circuit.standing.wouldRefuse { lines.append("it only observes: no call is refused") }
         } else if circuit.isDue {
@@ -201,30 +164,38 @@ struct ReportPage {
         return lines.map { "<br><span class=\"dim\">\(HTML.text($0))</span>" }.joined()
     }
 
+    /// The workers that may let calls through that an open circuit refuses; nil if all workers use the file.
+    private func doubt(about standing: Standing) -> String? {
+        let live = self.report.live
+        guard !live.degraded.isEmpty, standing.word != .closed, !standing.isObserving else { return nil }
+        return "\(live.share(live.degraded.count)) may not obey that"
+    }
+
     private var workers: String {
         guard self.report.live.count > 0 else { return "<h2>Processes</h2><p>No process has the store open.</p>\n" }
         let outside = self.report.live.outside.map(\.id.rawValue)
-        let rows = self.report.workers.map { worker in
+        let rows = self.report.workers.lazy.map { worker in
             let degraded = outside.contains(worker.id) ? "outside" : worker.degradedSince?.readable
-            return [
-                HTML.text(worker.name), "\(worker.pid)", self.time(worker.since),
+            return HTML.row([
+                HTML.text(worker.name), "\(worker.pid)", HTML.text(worker.version ?? "unknown"),
+                self.time(worker.since),
                 degraded.map { "<span class=\"open\">\($0)</span>" } ?? "no",
                 HTML.text(worker.probing.joined(separator: ", ")),
-            ]
+            ])
         }
         return "<h2>Processes</h2>"
             + HTML.table(
-                ["Name", "Pid", "Since", "Degraded since", "Probes"], rows, size: Size.workers)
+                ["Name", "Pid", "Release", "Since", "Degraded since", "Probes"], rows, size: Size.workers)
     }
 
     private var history: String {
         let shown = EventLine.all(self.report.events.reversed()).reversed()
         guard !shown.isEmpty else { return "<h2>History</h2><p>The history is empty.</p>\n" }
-        let rows = shown.map { event in
-            [
+        let rows = shown.lazy.map { event in
+            HTML.row([
                 self.time(event.event.at), HTML.text(event.event.circuit ?? "(the store)"), HTML.text(event.what),
                 HTML.text(event.change), HTML.text(event.who), HTML.text(event.reason),
-            ]
+            ])
         }
         let cut =
             self.report.oldestRead.map { " Events, outages and holds before \($0.readable) were not read." } ?? ""
@@ -236,9 +207,9 @@ struct ReportPage {
 
     // MARK: - Times
 
-    private func time(_ date: Date) -> String { "<span class=\"time\">\(date.readable)</span>" }
+    func time(_ date: Date) -> String { "<span class=\"time\">\(date.readable)</span>" }
 
-    private func length(_ spell: Spell) -> String {
+    func length(_ spell: Spell) -> String {
         let length = max(.zero, (spell.end ?? self.report.now).since(spell.start)).readable
         if !spell.isEndKnown { return "at most \(length)" }
         return spell.isStartKnown ? length : "more than \(length)"

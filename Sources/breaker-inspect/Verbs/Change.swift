@@ -79,7 +79,7 @@ struct Change: Sendable {
                 isNothing
                 ? self.selection.nothingFound : found.value.only.flatMap(plan.nothingToDoWith) ?? plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
-            for line in holds.lines { context.console.writeError("\(line)\n") }
+            for line in holds.lines { context.console.writeError("\(line)\n", hanging: 4) }
             self.report(planned, plan, passedOver, found.live, in: context)
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
             return passedOver.report(in: context)
@@ -120,15 +120,15 @@ struct Change: Sendable {
             Self.table(changes, plan) { line in
                 lines += "  \(line)\n"
                 guard lines.utf8.count > Self.previewPiece else { return }
-                context.console.writeError(lines)
+                context.console.writeError(lines, hanging: 4)
                 lines = ""
             }
-            context.console.writeError(lines)
+            context.console.writeError(lines, hanging: 4)
         }
-        for line in holds.lines { context.console.writeError("\(line)\n") }
-        if let warning { context.console.writeError("\(warning) ") }
+        for line in holds.lines { context.console.writeError("\(line)\n", hanging: 4) }
         // Repeats the count, because the first of many lines may have left the screen.
-        context.console.writeError(changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] ")
+        let question = changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] "
+        context.console.writeError(warning.map { "\($0) \(question)" } ?? question)
         let answer = context.console.readLine()
         // If the input has ended, the cursor is still behind the question.
         if answer == nil { context.console.writeError("\n") }
@@ -138,7 +138,9 @@ struct Change: Sendable {
     private func report(
         _ changes: [StateChange], _ plan: Plan, _ passedOver: Unreadable, _ live: LiveWorkers, in context: Context
     ) {
-        guard context.isJSON else { return Self.table(changes, plan) { context.console.write($0 + "\n") } }
+        guard context.isJSON else {
+            return Self.table(changes, plan) { context.console.writeLines($0 + "\n", hanging: 4) }
+        }
         let values = changes.lazy.map { (name: $0.name, from: $0.from, to: $0.to, more: plan.members($0)) }
         JSONDocument.writeChanges(
             values, isDryRun: self.isDryRun, unreadable: passedOver.names, degraded: live.seen, context.console.write)

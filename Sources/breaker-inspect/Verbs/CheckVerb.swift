@@ -95,12 +95,13 @@ struct CheckVerb: Verb {
         let (name, standing) = (circuit.snapshot.name.escaped, circuit.snapshot.standing)
         guard case .isRefusing = self.question else {
             let hold = circuit.snapshot.hold.map { $0.details(at: circuit.now) } ?? ""
-            context.console.write("\(name)  \(context.style.paint(standing.text, standing.look))\(hold)\n")
+            context.console.writeLines(
+                "\(name)  \(context.style.paint(standing.text, standing.look))\(hold)\n", hanging: 4)
             return
         }
         guard circuit.isRefusing else { return }
         let refusal = Refusal(circuit)?.line ?? "refused: \(standing.text)"
-        context.console.write("\(name)  \(context.style.paint(refusal, standing.look))\n")
+        context.console.writeLines("\(name)  \(context.style.paint(refusal, standing.look))\n", hanging: 4)
     }
 
     /// How many circuits there are, and those that are not closed.

@@ -47,7 +47,7 @@ struct CircuitsScreen {
         for text in [trouble?.message, self.linkTrouble, circuits?.live.notice].compactMap(\.self) {
             lines.append(self.style.paint(self.cut(text), .bad) + "\n")
         }
-        guard let circuits, states.total > 0 else { return lines + [nothing] }
+        guard let circuits, states.total > 0 else { return lines + [self.cut(String(nothing.dropLast())) + "\n"] }
         let room = self.height.map { max(0, $0 - lines.count) } ?? .max
         // A row takes one line or two.
         var count = min(states.total, room)

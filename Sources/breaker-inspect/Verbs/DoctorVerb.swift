@@ -58,7 +58,7 @@ struct DoctorVerb: Verb {
             let isWaitedFor = examination.live.degraded.contains { $0.reason == .busy }
             findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor), ContentChecks.sqlite]
             findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
-            if let holds = HoldCheck.finding(in: context) { findings.append(holds) }
+            findings += CircuitChecks.findings(in: context)
             if let link = files.link(at: context.now) { findings.append(link) }
         } catch {
             // Damage and foreign tables are findings; other errors end the verb, as in all verbs.
@@ -87,7 +87,7 @@ struct DoctorVerb: Verb {
         for finding in all where finding.status == .ok && !names.contains(finding.check) { names.append(finding.check) }
         guard !names.isEmpty else { return }
         let margin = max("ok".utf8.count, findings.map(\.check.utf8.count).max() ?? 0) + 2
-        let width = context.console.width.map { max(40, $0 - margin) }
+        let width = context.console.width.map { max(20, $0 - margin) }
         var label = context.style.paint("ok", .good) + String(repeating: " ", count: margin - 2)
         for line in names.joined(separator: ", ").wrapped(to: width) {
             context.console.write("\(label)\(line)\n")
@@ -102,7 +102,7 @@ struct DoctorVerb: Verb {
             let blanks = String(repeating: " ", count: margin - finding.check.utf8.count)
             let gap = String(repeating: " ", count: "wrong".utf8.count - status.utf8.count)
             let indent = margin + "  wrong  ".utf8.count
-            let width = context.console.width.map { max(40, $0 - indent) }
+            let width = context.console.width.map { max(20, $0 - indent) }
             var lines = finding.finding.wrapped(to: width)
             if let advice = finding.advice { lines += "-> \(advice)".wrapped(to: width) }
             context.console.write(

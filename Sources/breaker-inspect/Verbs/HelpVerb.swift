@@ -18,7 +18,8 @@ struct HelpVerb: Verb {
     init(_ arguments: Arguments) throws(Failure) { self.init(about: try HelpTopic(arguments, of: Tool.program)) }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        context.console.write(self.topic.text(of: Tool.program, isJSON: context.isJSON))
+        context.console.write(
+            self.topic.text(of: Tool.program, isJSON: context.isJSON, width: context.console.width))
         return .done
     }
 
@@ -27,7 +28,7 @@ struct HelpVerb: Verb {
             context.console.write(
                 JSONDocument.versions(tool: Tool.version, schema: Versions.schema, sqlite: Versions.sqlite))
         } else {
-            context.console.write(
+            context.console.writeLines(
                 "\(Tool.name) \(Tool.version) (schema \(Versions.schema), SQLite \(Versions.sqlite))\n")
         }
         return .done

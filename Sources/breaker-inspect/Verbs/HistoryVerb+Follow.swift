@@ -12,8 +12,6 @@ extension HistoryVerb {
         try context.watching { (watch) throws(Failure) in
             var (last, table) = try self.begin(watch, in: context)
             var trouble: Failure?
-            var hasHeading = !table.isEmpty
-            table.removeRows()
             while context.console.pause(for: Self.interval, listening: true) != .nobodyReads {
                 do throws(Failure) {
                     let (events, live) = try Self.events(watch, after: &last, in: context)
@@ -22,12 +20,8 @@ extension HistoryVerb {
                             context.console.write(JSONDocument.event(event, degraded: live?.seen))
                             continue
                         }
-                        table.append(EventLine(event), namingCircuits: self.circuit == nil)
-                        table.forEachLine(
-                            width: context.console.width, withHeading: !hasHeading, context.style
-                        ) { context.console.write($0) }
-                        table.removeRows()
-                        hasHeading = true
+                        table.append(EventLine(event))
+                        table.print(width: context.console.width, context.style) { context.console.write($0) }
                     }
                     trouble = nil
                 } catch {
@@ -43,7 +37,7 @@ extension HistoryVerb {
     }
 
     /// Prints past events; returns the id of the file's last event.
-    private func begin(_ watch: ChangeWatch, in context: Context) throws(Failure) -> (Int64, Table) {
+    private func begin(_ watch: ChangeWatch, in context: Context) throws(Failure) -> (Int64, EventTable) {
         let found: (events: Outcome<[CircuitEvent]>, newest: Int64, live: LiveWorkers)?
         do throws(BreakerStoreError) {
             found = try watch.inspectIfChanged { (inspection, _) throws(BreakerStoreError) in

@@ -21,20 +21,25 @@ struct HistoryVerb: Verb {
         file that the id is from: then it shows the file's oldest events.
         A failed probe is one line, which --limit counts as one; for --json it counts
         both of its events.
+        With --outages it shows the newest outages, the newest first: failed calls, with
+        those that tripped the circuit, and refused ones. Both numbers are complete two
+        seconds after the end.
         """
     static let since = Option("since", "DURATION", help: "only events of this long ago or later")
     static let limit = Option("limit", "N", help: "the newest N at most; with --after the oldest N")
     static let after = Option("after", "ID", help: "only events after this one, the oldest first")
     static let follow = Option("follow", help: "then print new events as they happen, until Ctrl-C")
-    static let options: [Option] = [Self.since, Self.after, Self.limit, Self.follow]
+    static let outages = Option("outages", help: "one line for each outage, with the calls that it hurt")
+    static let options: [Option] = [Self.since, Self.after, Self.limit, Self.follow, Self.outages]
 
     private static let usualLimit = 100
 
     let circuit: String?
     private let follows: Bool
-    private let since: Duration?
+    private let showsOutages: Bool
+    let since: Duration?
     private let after: Int64?
-    private let limit: Int
+    let limit: Int
 
     init(_ arguments: Arguments) throws(Failure) {
         guard arguments.operands.count <= 1 else {
@@ -42,6 +47,10 @@ struct HistoryVerb: Verb {
         }
         self.circuit = arguments.operands.first
         self.follows = arguments.has(Self.follow)
+        self.showsOutages = arguments.has(Self.outages)
+        guard !self.showsOutages || !self.follows && arguments[Self.after] == nil else {
+            throw .usage("'--outages' shows outages, not events: give neither '--follow' nor '--after'", verb: Self.name)
+        }
         self.since = try arguments.duration(Self.since)
         var after: Int64?
         if let text = arguments[Self.after] {
@@ -71,6 +80,7 @@ struct HistoryVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         if self.follows { return try self.follow(in: context) }
+        if self.showsOutages { return try self.showOutages(in: context) }
         let (found, live) = try context.reading { (store) throws(BreakerStoreError) in
             try store.view { (inspection) throws(BreakerStoreError) in
                 (try self.wanted(in: inspection, asJSON: context.isJSON), try inspection.liveWorkers())
@@ -117,14 +127,16 @@ struct HistoryVerb: Verb {
     }
 
     /// Prints events; returns the table for later events.
-    func report(_ events: [CircuitEvent], _ live: LiveWorkers?, in context: Context) -> Table {
+    func report(_ events: [CircuitEvent], _ live: LiveWorkers?, in context: Context) -> EventTable {
         let shown = EventLine.all(events)
         let lines = self.after == nil ? shown.suffix(self.limit) : shown.prefix(self.limit)
-        let table = Table.events(Array(lines), namingCircuits: self.circuit == nil, mayGrow: self.follows)
+        var table = EventTable(
+            Array(lines), namingCircuits: self.circuit == nil, mayGrow: self.follows,
+            onTerminal: context.console.width != nil)
         if context.isJSON {
             context.console.write(JSONDocument.history(events, degraded: live?.seen))
-        } else if !events.isEmpty {
-            table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
+        } else {
+            table.print(width: context.console.width, context.style) { context.console.write($0) }
         }
         return table
     }

@@ -19,24 +19,30 @@ struct ListVerb: Verb {
         its window, from which CALLS/S and FAILED-% are, too. A circuit marked
         (observing) refuses nothing, whatever its state is.
         A terminal shows the columns that it has room for. A name is never cut: one
-        that has no room beside the others has a line of its own.
+        that has no room beside the others has a line of its own. If not all rows have
+        room, the closed circuits are left out, and a last line counts them; --all and
+        --state leave none out.
         --watch redraws a terminal until Ctrl-C; to a pipe or a file it adds a line
         for each change.
         """
     static let watch = Option(
         "watch", "SECONDS", isValueOptional: true, help: "show it again every second, or at that interval")
-    static let options: [Option] = [.state, .group, Self.watch, .exact]
+    static let all = Option("all", help: "also the closed circuits for which a terminal has no room")
+    static let options: [Option] = [.state, .group, Self.all, Self.watch, .exact]
 
     static let nothingWanted = "no circuit has that state and group\n"
 
     let selection: Selection
     let filter: CircuitFilter
     private let interval: Duration?
+    /// Whether a terminal, too, gets the rows of all circuits.
+    private let showsAll: Bool
 
     init(_ arguments: Arguments) throws(Failure) {
         self.selection = try Selection(arguments.operands, isExact: arguments.has(.exact))
         self.filter = try CircuitFilter(states: arguments[.state], group: arguments[.group])
         self.interval = try arguments[Self.watch].map(Self.interval)
+        self.showsAll = arguments.has(Self.all) || arguments[.state] != nil
     }
 
     private static func interval(_ text: String) throws(Failure) -> Duration {
@@ -60,28 +66,30 @@ struct ListVerb: Verb {
     /// - Returns: the circuits that could not be shown.
     private func printTable(in context: Context) throws(Failure) -> Unreadable {
         // Each circuit becomes text as soon as it is read, because there may be very many.
+        let console = context.console
         let found = try self.selection.gather(
-            into: (table: Table.circuits(), states: StateCounts(), count: 0), countingWorkers: false, in: context
+            into: (rows: ListRows(height: console.height, showsAll: self.showsAll), count: 0),
+            countingWorkers: false, in: context
         ) { found, circuit in
             found.count += 1
-            guard self.filter.admits(circuit.snapshot) else { return }
-            found.table.append(circuit)
-            found.states.add(circuit.snapshot.standing.urgency)
+            if self.filter.admits(circuit.snapshot) { found.rows.append(circuit) }
         }
-        let (table, states, count) = found.value
-        if !table.isEmpty {
-            var lines = 0
-            table.forEachLine(width: context.console.width, context.style) {
-                context.console.write($0)
-                lines += 1
+        let (rows, count) = found.value
+        let states = rows.states
+        if states.total > 0 {
+            // The shell's prompt takes a line, too.
+            let below = 1 + (found.live.notice.map { $0.wrapped(to: console.width).count + 1 } ?? 0)
+            let shown = rows.shown(width: console.width, linesBelow: below)
+            if !shown.table.isEmpty {
+                shown.table.forEachLine(width: console.width, context.style) { console.write($0) }
             }
-            // With the shell's prompt, the output is longer than the screen: the first rows are no longer visible.
-            if let height = context.console.height, lines + 1 > height {
-                let isCalm = states.text == StateCounts.calm
-                context.console.write("\(states.sum)\(isCalm ? "" : " (above)")\n")
+            // The first rows are no longer visible.
+            if shown.isTooLong {
+                console.writeLines("\(states.sum)\(states.text == StateCounts.calm ? "" : " (above)")\n")
             }
+            if shown.hasHidden { console.writeLines("\(states.closed) closed: --all lists them\n") }
         } else if count > 0 || found.unreadable.isEmpty {
-            context.console.writeError(count > 0 ? Self.nothingWanted : self.selection.nothingFound)
+            console.writeError(count > 0 ? Self.nothingWanted : self.selection.nothingFound)
         }
         if let notice = found.live.notice { context.writeFooter(notice) }
         return Unreadable(found.unreadable)

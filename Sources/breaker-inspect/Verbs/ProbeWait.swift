@@ -72,7 +72,7 @@ struct ProbeWait {
         let probe = "the probe of \(EventLine(event).who)"
         let reason = event.reason.map { ": \($0.escaped)" } ?? ""
         let text = isClosed ? "closed: \(probe) has succeeded" : "open again: \(probe) has failed\(reason)"
-        context.console.write("\(self.circuit.escaped)  \(text)\n")
+        context.console.writeLines("\(self.circuit.escaped)  \(text)\n", hanging: 4)
         return isClosed ? .done : .notClosed
     }
 }

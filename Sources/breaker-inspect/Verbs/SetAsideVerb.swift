@@ -47,7 +47,7 @@ struct SetAsideVerb: Verb {
         if context.isJSON {
             context.console.write(JSONDocument.setAside(path, as: kept))
         } else if let kept {
-            context.console.write("\(path.escaped) -> \(kept.escaped)\n")
+            context.console.writeLines("\(path.escaped) -> \(kept.escaped)\n")
         }
         return .done
     }

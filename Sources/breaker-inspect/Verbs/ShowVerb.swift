@@ -20,6 +20,9 @@ struct ShowVerb: Verb {
         """
     static let options: [Option] = [HistoryVerb.limit]
 
+    /// In how many of the newest events outages are searched.
+    private static let eventsForOutages = 1_000
+
     private let circuit: String
     private let limit: Int?
 
@@ -42,10 +45,14 @@ struct ShowVerb: Verb {
                 switch try selection.one(in: inspection) {
                 case .failure(let failure): return Outcome<CircuitDetail>.failure(failure)
                 case .success(let circuit):
+                    let read = max(limit, Self.eventsForOutages)
+                    let events = try inspection.history(of: self.circuit, limit: read)
                     return .success(
                         CircuitDetail(
                             inspected: circuit,
-                            events: try inspection.history(of: self.circuit, limit: limit),
+                            events: Array(events.prefix(limit)),
+                            outages: Spell.all(events.reversed(), [circuit], now: circuit.now)
+                                .filter { $0.kind == .outage },
                             link: inspection.link,
                             creation: try inspection.creation(),
                             live: try inspection.liveWorkers(),

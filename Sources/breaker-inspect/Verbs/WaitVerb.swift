@@ -79,7 +79,8 @@ struct WaitVerb: Verb {
                 JSONDocument.waited(for: circuit?.seen, isReached: isReached, degraded: live?.seen))
         } else if isReached, let circuit {
             let standing = circuit.snapshot.standing
-            context.console.write("\(self.circuit.escaped)  \(context.style.paint(standing.text, standing.look))\n")
+            context.console.writeLines(
+                "\(self.circuit.escaped)  \(context.style.paint(standing.text, standing.look))\n")
         }
         guard !isReached else { return .done }
         let word = circuit?.snapshot.standing.text ?? "unknown"

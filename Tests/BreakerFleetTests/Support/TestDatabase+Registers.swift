@@ -1,6 +1,7 @@
 #if PostgreSQL
 import BreakerFleetTestSupport
 import BreakerStore
+import Foundation
 
 @testable import BreakerFleet
 
@@ -12,6 +13,18 @@ extension TestDatabase {
         throws -> Registers
     {
         Registers(try self.connect(as: user), fleet: fleet, host: host, lease: lease)
+    }
+
+    /// Makes the schema as a released version made it.
+    func make(_ version: String) throws {
+        let owner = try self.connect()
+        let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Fixtures/fleet-\(version).sql")
+        let lines = try String(contentsOf: fixture, encoding: .utf8).split(separator: "\n")
+            .filter { !$0.hasPrefix("--") }
+        for statement in (lines.joined(separator: "\n") + "\n").split(separator: ";\n") {
+            try owner.run(String(statement))
+        }
     }
 }
 

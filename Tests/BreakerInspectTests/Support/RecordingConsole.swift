@@ -9,6 +9,7 @@ final class RecordingConsole: Console {
     var canAsk = false
     var width: Int?
     var height: Int?
+    var errorWidth: Int?
     var loginName = "ann"
     var hostName = "shop-1"
     var answers: [String] = []
@@ -33,7 +34,7 @@ final class RecordingConsole: Console {
     }
 
     func write(_ text: String) { self.output += text }
-    func writeError(_ text: String) { self.talk += text }
+    func writeErrorAsItIs(_ text: String) { self.talk += text }
 
     func readLine() -> String? {
         self.whileAsked()

@@ -26,7 +26,8 @@ import Testing
         }
         // Histories in which nothing happens prove nothing.
         let kinds: [CircuitEvent.Kind] = [
-            .tripped, .probing, .probeExpired, .reopened, .closed, .reset, .held, .probeAllowed, .released, .configured,
+            .tripped, .probing, .probeExpired, .proberDied, .reopened, .closed, .reset, .held, .probeAllowed, .released,
+            .configured,
         ]
         for kind in kinds { #expect(seen[kind, default: 0] > 500, "\(kind)") }
     }

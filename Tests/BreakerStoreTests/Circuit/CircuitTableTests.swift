@@ -104,7 +104,7 @@ import Testing
     }
 }
 
-/// Whether an entry of the history is a transition; `configured` and `probeExpired` are remarks.
+/// Whether an entry of the history is a transition; `configured`, `probeExpired` and `proberDied` are remarks.
 func raisesTheEpoch(_ kind: CircuitEvent.Kind) -> Bool {
     [.tripped, .probing, .reopened, .closed, .reset, .held, .released, .probeAllowed].contains(kind)
 }

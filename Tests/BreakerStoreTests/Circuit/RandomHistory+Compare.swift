@@ -61,7 +61,7 @@ extension RandomHistory {
                 case .held: to.hasPrefix("held-")
                 case .probeAllowed: (from, to) == ("open", "open")
                 case .released: from.hasPrefix("held-") && (to == "closed" || to == "open")
-                case .probeExpired: (from, to) == ("half-open", "half-open")
+                case .probeExpired, .proberDied: (from, to) == ("half-open", "half-open")
                 case .configured: from == to
                 default: false
                 }

@@ -26,7 +26,7 @@ import Testing
     /// `missed` is never stored.
     @Test(arguments: [
         CircuitEvent.Kind.configured, .tripped, .probing, .probeExpired, .reopened, .closed, .reset, .held, .released,
-        .probeAllowed, .forgotten, .degraded, .restored, .quarantined, .created, .stateRestored,
+        .probeAllowed, .proberDied, .forgotten, .degraded, .restored, .quarantined, .created, .stateRestored,
     ])
     func names(kind: CircuitEvent.Kind) throws {
         let section = try #require(try self.sections()["event"])

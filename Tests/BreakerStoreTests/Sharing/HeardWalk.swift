@@ -33,7 +33,7 @@ struct HeardWalk {
         switch event.kind {
         case .tripped: isLegal = place.word == "closed" && event.to == "open"
         case .probing: isLegal = place.word == "open" && event.to == "half-open"
-        case .probeExpired: isLegal = place.word == "half-open" && event.to == "half-open"
+        case .probeExpired, .proberDied: isLegal = place.word == "half-open" && event.to == "half-open"
         case .reopened: isLegal = place.word == "half-open" && event.to == "open"
         case .closed: isLegal = place.word == "half-open" && event.to == "closed"
         case .reset: isLegal = event.to == "closed"

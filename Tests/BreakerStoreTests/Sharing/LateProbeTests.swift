@@ -160,7 +160,7 @@ import Darwin
             """
             query \(place.store) SELECT (SELECT \(row) FROM circuit WHERE name = 'users'), (SELECT count(*) FROM failure), \
             (SELECT count(*) FROM probe, clock WHERE lease_ends > \(uptime) + offset), \
-            (SELECT max(id) FROM event WHERE circuit = 'users' AND kind <> 'probeExpired')
+            (SELECT max(id) FROM event WHERE circuit = 'users' AND kind NOT IN ('probeExpired', 'proberDied'))
             """
         )
     }

@@ -36,6 +36,7 @@ import Darwin
         let after = try await others[1].ask("look users")
         for key in ["state", "epoch", "since", "trips", "probes"] { #expect(after[key] == look[key], "\(key)") }
         #expect(try await others[1].ask("history users probeExpired").number("count") == 0)
+        #expect(try await others[1].ask("history users proberDied").number("count") == 1)
 
         // The successes are those of the living.
         try await others[0].ask(form == "begin" ? "finish succeed" : "succeed")

@@ -43,7 +43,8 @@ import Testing
         for event in history {
             switch event.kind {
             case .held: #expect(event.by.hasPrefix("w") && workers.map { "\($0.pid)" }.contains(event.pid), comment)
-            case .tripped, .probing, .probeExpired, .reopened, .closed, .configured: #expect(event.by == "", comment)
+            case .tripped, .probing, .probeExpired, .proberDied, .reopened, .closed, .configured:
+                #expect(event.by == "", comment)
             case .released: #expect(event.by.isEmpty == event.reason.hasPrefix("its_time"), comment)
             default: break
             }

@@ -108,7 +108,7 @@ struct FleetJudge {
     /// Whether a circuit does such a thing by itself.
     private static func isOwn(_ event: StoreFile.Event) -> Bool {
         switch event.kind {
-        case "tripped", "probing", "probeExpired", "reopened", "closed": true
+        case "tripped", "probing", "probeExpired", "proberDied", "reopened", "closed": true
         case "released": event.reason == LegalWalk.timeIsOver
         default: false
         }

@@ -39,6 +39,7 @@ extension LegalWalk {
         case "probeExpired":
             let lease = self.rules?.lease ?? 0
             return before.base == .halfOpen && isOwn && (before.since == .min || event.at - before.since >= lease)
+        case "proberDied": return before.base == .halfOpen && isOwn
         case "reopened":
             self.open(&next, at: event.at, isOwn: isOwn)
             return before.base == .halfOpen && isFree || isOfFleet && before.base != .closed
@@ -107,7 +108,7 @@ extension LegalWalk {
         case "forgotten":
             (self.epochs, self.changes, self.kinds) = (nil, 0, [:])
             return
-        case "probeExpired", "configured": break
+        case "probeExpired", "proberDied", "configured": break
         case "released" where event.reason == Self.timeIsOver: break
         default:
             self.changes += 1

@@ -77,7 +77,10 @@ struct StoreFile {
                 openUntil: row[4].flatMap { Int64($0) }, hold: row[5], rules: rules)
         }
         for row in database.fields(
-            "SELECT name, kind, count FROM transition JOIN circuit ON circuit.id = transition.circuit"
+            """
+            SELECT name, kind, count FROM transition JOIN circuit ON circuit.id = transition.circuit
+            WHERE kind NOT LIKE 'outage:%'
+            """
         ) {
             self.circuits[row[0] ?? ""]?.kinds[row[1] ?? ""] = Int(number(row[2]))
         }

@@ -128,7 +128,7 @@ extension Register {
         return isTooFar || left > length ? 0 : left
     }
 
-    private static func age(of stamp: Int64?, at now: Int64) -> Int64 {
+    static func age(of stamp: Int64?, at now: Int64) -> Int64 {
         guard let stamp, stamp < now else { return 0 }
         let (age, isTooLong) = now.subtractingReportingOverflow(stamp)
         return isTooLong ? FleetLimits.duration : FleetLimits.duration(age)

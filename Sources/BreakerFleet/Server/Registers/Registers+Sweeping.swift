@@ -5,10 +5,11 @@ extension Registers {
 
     /// Marks this host's circuits as used, and deletes rows that no host needs; for a joined link, about once an hour.
     ///
-    /// - Links without a heartbeat for a day.
     /// - Failures and sums that are older than a day and than this host's longest window. Other hosts may have longer
     ///   windows; but a joined host deletes its own failures, so these rows are of hosts that are gone.
     /// - Registers that no host has had for `forgetIdleAfter`; none if that is nil.
+    ///
+    /// The rows of links stay, until an operator forgets the host.
     func sweep(having names: Names, longestWindow: Int64, forgetIdleAfter: Int64?) throws(FleetError) {
         try self.connection.run(
             """
@@ -17,10 +18,8 @@ extension Registers {
             WHERE fleet = $1 AND name = ANY ($2::text[]) AND abs(t.now - used) > 60000000
             """, [self.fleet, ServerText.array(names.sorted())])
         let window = max(FleetLimits.duration(longestWindow), Self.day)
-        for (table, stamp, age) in [
-            ("link", "beat", Self.day), ("failure", "at", window), ("rate", "at", window),
-        ] {
-            try self.delete(from: table, where: "\(stamp) < t.now - $2::bigint", [String(age)])
+        for table in ["failure", "rate"] {
+            try self.delete(from: table, where: "at < t.now - $2::bigint", [String(window)])
         }
         guard let forgetIdleAfter else { return }
         try self.delete(

@@ -11,6 +11,8 @@ struct Registers {
     let host: String
     /// How long a host keeps the right to probe.
     let lease: Int64
+    /// The version of the database's schema, which may be older than this release's.
+    var schema = FleetSchema.version
 
     init(_ connection: ServerConnection, fleet: String, host: String, lease: Int64 = 5_000_000) {
         self.connection = connection
@@ -66,8 +68,9 @@ struct Registers {
 
     // MARK: - The schema
 
-    /// Throws `wrongSchema` if the database has no schema, or one of another major version.
-    func checkSchema() throws(FleetError) {
+    /// The version of the database's schema; throws `wrongSchema` if there is none, or one of another major version.
+    @discardableResult
+    func checkSchema() throws(FleetError) -> Int64 {
         let rows: [ServerRow]
         do throws(FleetError) {
             rows = try self.connection.run("SELECT version FROM fleet.meta")
@@ -85,6 +88,7 @@ struct Registers {
                     + "\(FleetSchema.major)",
                 major > FleetSchema.major ? "use a later release" : "have the database's owner update it")
         }
+        return version
     }
 
     private static func wrongSchema(_ what: String, _ advice: String) -> FleetError {

@@ -24,6 +24,20 @@ extension Circuit {
     }
 }
 
+extension CircuitSnapshot.Hurt {
+    init(_ calls: CircuitRow.FailedAndRefused) {
+        self.init(failed: UInt64(clamping: calls.failed), refused: UInt64(clamping: calls.refused))
+    }
+}
+
+extension CircuitSnapshot.Probe {
+    init(_ probe: Circuit.Probe, _ date: (StoreTime) -> Date) {
+        self.init(
+            worker: probe.worker.rawValue, name: probe.prober?.name, pid: probe.prober?.pid, since: date(probe.since),
+            leaseEnds: date(probe.leaseEnds))
+    }
+}
+
 extension CircuitSnapshot.Hold {
     init(_ hold: Circuit.Hold, _ date: (StoreTime) -> Date) {
         self.init(
@@ -51,18 +65,15 @@ extension CircuitSnapshot {
             failures: failures,
             failureCount: failures.count,
             tripsInARow: circuit.tripsInARow,
-            probes: circuit.liveProbes(at: now, isAlive: moment.isAlive).map {
-                CircuitSnapshot.Probe(
-                    worker: $0.worker.rawValue, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
-                    leaseEnds: date($0.leaseEnds))
-            },
+            probes: circuit.liveProbes(at: now, isAlive: moment.isAlive).map { CircuitSnapshot.Probe($0, date) },
             hold: circuit.hold(at: now).map { CircuitSnapshot.Hold($0, date) },
             lastError: circuit.lastError,
             refusals: Int(clamping: stored.totals.refused),
             workers: stored.registered.count(where: moment.isAlive),
             trippedSince: circuit.trippedSince.map(date),
             totals: CallTotals(stored.totals, stored.durations),
-            recent: stored.recent
+            recent: stored.recent,
+            hurt: stored.hurt.map(CircuitSnapshot.Hurt.init)
         )
         self.recoveryIsOver = circuit.isDue(at: now)
     }

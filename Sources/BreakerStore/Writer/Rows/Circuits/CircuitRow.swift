@@ -25,6 +25,8 @@ struct CircuitRow: Equatable {
     /// When a worker last registered the circuit, stopped using it, or was found dead while it used the circuit.
     var lastUsed: Int64
     /// The counts when the current window generation began, and when the current outage began; nil where unknown.
+    ///
+    /// The failures that tripped the circuit are not among them: they are calls of the outage.
     var countsAtGenerationStart: FailedAndRefused?
     var countsAtOutageStart: FailedAndRefused?
     var failures = StoredFailureCount()

@@ -117,6 +117,8 @@ struct StoredCircuit: Equatable {
     var recent: CallRates?
     /// The workers that have registered it, dead or alive.
     var registered: [WorkerID] = []
+    /// When it has tripped lately.
+    var trips: [StoreTime] = []
 
     /// The failures that count at `now`; a time ahead of `now` counts as `now`.
     ///

@@ -20,6 +20,8 @@ extension CircuitEvent {
             pid: stored.worker?.pid,
             by: stored.by,
             isOwn: stored.worker.map { isOwn($0.id) } ?? false,
+            failed: stored.ended.map { UInt64(clamping: $0.failed) },
+            refused: stored.ended.map { UInt64(clamping: $0.refused) },
             subject: stored.transition.subject
         )
     }

@@ -1,7 +1,8 @@
 /// Reads events and workers, and repairs row ids that are too high.
 extension Database {
     private static let eventColumns = """
-        id, circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator, subject
+        id, circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator, subject, failed,
+        refused
         """
     private static let newestEvents = SQL(composed: "SELECT \(eventColumns) FROM event ORDER BY id DESC LIMIT ?1")
     private static let newestEventsOfOne = SQL(
@@ -50,6 +51,23 @@ extension Database {
             return size < Self.maxBytesOfLongTexts
         }
         return page
+    }
+
+    private static let newestTrips: SQL =
+        "SELECT circuit, at, kind = 'tripped' FROM event ORDER BY id DESC LIMIT 100000"
+
+    /// When circuits have tripped since `start`, as far as the history reaches back; the newest first.
+    func trips(since start: StoreTime) throws(BreakerStoreError) -> [CircuitName: [StoreTime]] {
+        var trips: [CircuitName: [StoreTime]] = [:]
+        // In the order of ids, so that only the rows since then are read: there is no index of times.
+        try self.read(Self.newestTrips, []) { row in
+            let at = StoreTime(microseconds: row.integer(1))
+            if at >= start, row.integer(2) == 1, let name = row.optionalText(0) {
+                trips[CircuitName(name), default: []].append(at)
+            }
+            return at >= start
+        }
+        return trips
     }
 
     private static let transitions: SQL = """
@@ -182,7 +200,8 @@ extension StoredEvent {
             worker: row.optionalWorker(7).map {
                 Worker(id: $0, name: row.text(8), pid: Int32(truncatingIfNeeded: row.integer(9)))
             },
-            by: row.optionalText(10)
+            by: row.optionalText(10),
+            ended: CircuitRow.FailedAndRefused(row, 12, 13)
         )
     }
 }

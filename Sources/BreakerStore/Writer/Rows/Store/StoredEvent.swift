@@ -6,4 +6,6 @@ struct StoredEvent: Sendable {
     var at: StoreTime
     var worker: Worker?
     var by: String?
+    /// The calls of the window generation that the event ended; nil if it ended none, and where unknown.
+    var ended: CircuitRow.FailedAndRefused?
 }

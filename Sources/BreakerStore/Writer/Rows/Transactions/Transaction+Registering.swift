@@ -10,9 +10,11 @@ extension Transaction {
             return try self.recordUse(of: row.id)
         }
         let circuit = Circuit(rules: rules, at: self.now, epochFloor: self.epochFloor)
-        let row = CircuitRow(
+        var row = CircuitRow(
             id: 0, incarnation: self.newIncarnation(), group: config.group, lastUsed: self.now.microseconds,
             circuit: circuit)
+        // Nothing has counted calls of this incarnation.
+        row.countsAtGenerationStart = CircuitRow.FailedAndRefused(failed: 0, refused: 0)
         try self.insertRegistration(of: self.database.insert(row, named: config.name))
     }
 

@@ -33,7 +33,7 @@ final class Transaction {
     private var liveness: [WorkerID: Bool] = [:]
 
     /// The board, whose totals are recorded when a window generation ends.
-    private lazy var board = BoardView(of: self.file, incarnation: self.clock.incarnation, self.storeClock)
+    lazy var board = BoardView(of: self.file, incarnation: self.clock.incarnation, self.storeClock)
 
     /// Reads the clock unless it is `known`; the transaction must have begun.
     init(
@@ -122,38 +122,26 @@ final class Transaction {
         }
         loaded.row.circuit.failureCount = try loaded.failures.countFailures(for: loaded.row.circuit)
         let moment = Moment(now: self.now, draw: self.random.fraction())
-        let windowGeneration = loaded.row.circuit.windowGeneration
+        let before = loaded.row.circuit
         let result = event(&loaded.row.circuit, moment, loaded.failures)
         loaded.row.circuit.failureCount = .none
         try loaded.failures.apply(loaded.row.circuit.drainFailureChanges())
         loaded.row.failures = loaded.failures.stored
-        let endedCounts =
-            loaded.row.circuit.windowGeneration == windowGeneration ? nil : try self.endGeneration(of: &loaded.row)
         let transitions = loaded.row.circuit.drainTransitions()
-        for (index, transition) in transitions.enumerated() {
+        var ended: CircuitRow.FailedAndRefused?
+        if loaded.row.circuit.windowGeneration != before.windowGeneration {
+            ended = try self.endGeneration(of: &loaded.row, by: transitions)
+            if let ended { try self.addToOutages(ended, of: loaded.row.id, before) }
+        }
+        for transition in transitions {
+            let isRemark = transition.kind.isRemark
             try self.write(
                 transition, of: name, by: transition.isOfItself ? nil : `operator`,
-                endingGeneration: index == transitions.count - 1 ? endedCounts : nil)
+                endingGeneration: isRemark ? nil : ended)
+            // No call was made between two changes of one transaction.
+            if !isRemark, ended != nil { ended = CircuitRow.FailedAndRefused(failed: 0, refused: 0) }
         }
         return result
-    }
-
-    /// Records the current totals as the start of a new window generation.
-    ///
-    /// - Returns: the failed and refused calls of the window generation that ends; nil where unknown.
-    private func endGeneration(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.FailedAndRefused? {
-        let totals = try self.database.totals(
-            of: row.id, with: self.board.totals(of: row), ofBoard: self.board.number)
-        let now = CircuitRow.FailedAndRefused(
-            failed: Int64(clamping: totals.failed), refused: Int64(clamping: totals.refused))
-        let before = row.countsAtGenerationStart
-        row.countsAtGenerationStart = now
-        row.countsAtOutageStart = row.circuit.trippedSince == nil ? nil : row.countsAtOutageStart ?? now
-        return before.map {
-            CircuitRow.FailedAndRefused(
-                failed: max(0, now.failed.subtractingSaturating($0.failed)),
-                refused: max(0, now.refused.subtractingSaturating($0.refused)))
-        }
     }
 
     /// The circuit as it is in this transaction.
@@ -218,7 +206,8 @@ final class Transaction {
             """
             DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
             (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) ORDER BY id LIMIT CASE WHEN
-            (SELECT sum(count % ?3) FROM transition WHERE circuit = (SELECT id FROM circuit WHERE name = ?1)) % ?3 > 0
+            (SELECT sum(count % ?3) FROM transition WHERE circuit = (SELECT id FROM circuit WHERE name = ?1)
+            AND kind NOT IN ('outage:failed', 'outage:refused')) % ?3 > 0
             THEN 0 ELSE 1000 END)
             """,
             SQLValue(name), .integer(Int64(self.eventsKept)), .integer(Int64(min(64, max(1, self.eventsKept / 8))))

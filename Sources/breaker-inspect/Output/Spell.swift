@@ -1,4 +1,6 @@
 import BreakerStore
+import BreakerStoreJSON
+import BreakerTool
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -28,6 +30,61 @@ struct Spell {
     var isEndKnown = true
     /// How many probes of an outage failed or expired, as far as the history shows.
     var failedProbes = 0
+    /// The calls that failed or were refused in an outage; nil where counts were lost, or the history does not reach
+    /// back to its start.
+    var hurt: CircuitSnapshot.Hurt? = CircuitSnapshot.Hurt()
+}
+
+extension Spell {
+    /// How long after the end of an outage processes may still publish what they refused before it.
+    private static let timeToPublish = Duration.seconds(2)
+
+    /// Whether `hurt` is complete at `now`.
+    func isSettled(at now: Date) -> Bool { self.end.map { now.since($0) >= Self.timeToPublish } ?? false }
+
+    /// What ended an outage, in words; nil while it lasts, and where unknown.
+    var ending: String? {
+        guard let event = self.endedBy else { return nil }
+        if event.by == "fleet" { return "the fleet" }
+        switch event.kind {
+        case .closed: return "a probe"
+        case .forgotten: return "forgotten"
+        default: return event.by.map { "\($0) (\(event.kind.rawValue))" } ?? event.kind.rawValue
+        }
+    }
+
+    func seen(at now: Date) -> SeenOutage {
+        SeenOutage(
+            circuit: self.circuit, start: self.start, end: self.end, isStartKnown: self.isStartKnown, hurt: self.hurt,
+            isSettled: self.isSettled(at: now), failedProbes: self.failedProbes, endedBy: self.ending)
+    }
+
+    /// The calls that the outage has hurt, in words.
+    var damage: String {
+        guard let hurt = self.hurt else { return "how many calls it hurt is unknown: counts were lost" }
+        let were = hurt.refused == 1 ? "was" : "were"
+        return "\(hurt.failed.counted("call")) failed, \(hurt.refused) \(were) refused"
+    }
+
+    /// Adds the calls that an event ended, during the outage.
+    fileprivate mutating func count(_ event: CircuitEvent) {
+        guard let failed = event.failed, let refused = event.refused else {
+            // Events that change no state count nothing; without the calls of one that does, the sum is unknown.
+            if event.kind.endsCounting(by: event.by) { self.hurt = nil }
+            return
+        }
+        self.hurt?.failed &+= failed
+        self.hurt?.refused &+= refused
+    }
+}
+
+extension CircuitEvent.Kind {
+    /// Whether an event of this kind has the calls since the previous one.
+    fileprivate func endsCounting(by operator: String?) -> Bool {
+        // A hold that ends by time counts nothing.
+        if self == .released { return `operator` != nil }
+        return [.probing, .reopened, .closed, .reset, .extended, .held, .probeAllowed, .stateRestored].contains(self)
+    }
 }
 
 extension Spell {
@@ -35,9 +92,9 @@ extension Spell {
     ///
     /// - Parameters:
     ///   - events: in the order in which they happened; the oldest may be gone.
-    ///   - circuits: the current circuits. They show spells that began before the oldest event, and spells that last.
+    ///   - circuits: circuits as they are now. They show spells that began before the oldest event, and spells that last.
     ///   - now: the time of the reading.
-    static func all(_ events: [CircuitEvent], _ circuits: [CircuitSnapshot], now: Date) -> [Spell] {
+    static func all(_ events: [CircuitEvent], _ circuits: [InspectedCircuit], now: Date) -> [Spell] {
         var finder = SpellFinder()
         for event in events { finder.apply(event) }
         return finder.finish(circuits, now)
@@ -60,16 +117,19 @@ private struct SpellFinder {
     private var spells: [Spell] = []
     /// The indices in `spells` of those that last.
     private var lasting: [Key: Int] = [:]
+    /// The indices in `spells` of outages after which the circuit has not changed yet.
+    private var justEnded: [Key: Int] = [:]
 
     mutating func apply(_ event: CircuitEvent) {
         guard let circuit = event.circuit else { return }
         let outage = Key(circuit, isHold: false)
         let hold = Key(circuit, isHold: true)
+        self.count(event, outage)
         switch event.kind {
         case .tripped:
             // A second trip without an end before it does not begin a new outage: the history has lost the end.
             if self.lasting[outage] == nil { self.begin(.outage, outage, circuit, event) }
-        case .probing, .reopened, .probeExpired, .closed:
+        case .probing, .reopened, .probeExpired, .proberDied, .closed:
             // Only an outage has probes; if its trip is gone, the outage began before this event.
             if self.lasting[outage] == nil { self.begin(.outage, outage, circuit, event, isStartKnown: false) }
             if event.kind == .closed { return self.end(outage, event) }
@@ -94,6 +154,17 @@ private struct SpellFinder {
         }
     }
 
+    /// Adds the calls since the previous event to the outage that they belong to.
+    private mutating func count(_ event: CircuitEvent, _ outage: Key) {
+        if let index = self.lasting[outage] {
+            self.spells[index].count(event)
+        } else if let index = self.justEnded[outage], let refused = event.refused {
+            // A closed circuit refuses nothing: these refusals were published after the end.
+            if event.from == "closed" { self.spells[index].hurt?.refused &+= refused }
+            self.justEnded[outage] = nil
+        }
+    }
+
     private mutating func begin(
         _ kind: Spell.Kind, _ key: Key, _ circuit: String, _ event: CircuitEvent, isStartKnown: Bool = true
     ) {
@@ -101,11 +172,12 @@ private struct SpellFinder {
         self.spells.append(
             Spell(
                 kind: kind, circuit: circuit, start: event.at, begunBy: isStartKnown ? event : nil,
-                isStartKnown: isStartKnown))
+                isStartKnown: isStartKnown, hurt: isStartKnown ? CircuitSnapshot.Hurt() : nil))
     }
 
     private mutating func end(_ key: Key, _ event: CircuitEvent) {
         guard let index = self.lasting.removeValue(forKey: key) else { return }
+        if !key.isHold { self.justEnded[key] = index }
         self.spells[index].end = max(event.at, self.spells[index].start)
         // A process that finds a hold over records its end, however late.
         let isOverByItself = event.kind == .released && event.by == nil
@@ -113,10 +185,15 @@ private struct SpellFinder {
         self.spells[index].isEndKnown = !isOverByItself
     }
 
-    consuming func finish(_ circuits: [CircuitSnapshot], _ now: Date) -> [Spell] {
-        for circuit in circuits {
+    consuming func finish(_ circuits: [InspectedCircuit], _ now: Date) -> [Spell] {
+        for inspected in circuits {
+            let circuit = inspected.snapshot
             let isOpen = circuit.unheldState.isOpen || circuit.unheldState == .halfOpen
             self.settle(.outage, circuit, since: circuit.trippedSince ?? (isOpen ? circuit.since : nil))
+            let outage = Key(circuit.name, isHold: false)
+            if let index = self.justEnded[outage], let late = inspected.hurtSinceChange {
+                self.spells[index].hurt?.refused &+= late.refused
+            }
             self.settle(circuit.hold.map { .held($0.state) } ?? .held(.open), circuit, since: circuit.hold?.since)
         }
         // Spells that last only in the history, of circuits that are closed or gone.
@@ -133,9 +210,12 @@ private struct SpellFinder {
         guard let since else { return }
         if let index = self.lasting.removeValue(forKey: key) {
             if !self.spells[index].isStartKnown { self.spells[index].start = since }
+            self.spells[index].hurt = circuit.hurt
         } else {
             self.spells.append(
-                Spell(kind: kind, circuit: circuit.name, start: since, begunBy: nil, isStartKnown: true))
+                Spell(
+                    kind: kind, circuit: circuit.name, start: since, begunBy: nil, isStartKnown: true,
+                    hurt: circuit.hurt))
         }
     }
 }

@@ -1,17 +1,17 @@
-import Foundation
+package import Foundation
 
 /// A JSON Schema, as far as that of the tool needs it; a keyword that it does not know is a complaint.
-struct JSONSchema {
+package struct JSONSchema {
     private let root: [String: Any]
 
-    init(contentsOf url: URL) throws {
+    package init(contentsOf url: URL) throws {
         self.root = try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any] ?? [:]
     }
 
     /// What is wrong with a text, which is to be one JSON value; empty if nothing is.
     ///
     /// - Parameter definition: which of the schema's definitions it must meet; nil for the schema itself.
-    func complaints(about text: String, as definition: String? = nil) -> [String] {
+    package func complaints(about text: String, as definition: String? = nil) -> [String] {
         guard let value = try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed) else {
             return ["it is no JSON: \(text)"]
         }
