@@ -109,6 +109,9 @@ for name in breaker-inspect breaker-fleet; do
         [ -s "$bare/usr/share/$file" ] || fail "$file is missing"
     done
 done
+for file in metrics.md alerts.yml dashboard.json breaker-inspect.schema.json; do
+    cmp "docs/$file" "$bare/usr/share/doc/breaker-inspect/$file" || fail "the package has no $file"
+done
 inside breaker-fleet --version
 inside breaker-fleet schema print | cmp - docs/fleet.sql || fail "the program prints another schema"
 cmp docs/fleet.sql "$bare/usr/share/doc/breaker-fleet/fleet.sql"
@@ -131,6 +134,10 @@ run ExecStart
 grep -q '^breaker_state{store="shop",circuit="payments",group="",state="open"} 1$' \
     "$bare/run/breaker-metrics/breakers.prom" || fail "the service did not write the metrics"
 holds "the service writes the metrics of a store that is named"
+sed -i 's|^STORES=.*|STORES="--store shop=/var/lib/shop/none.db"|' "$bare/etc/default/breaker-metrics"
+run ExecStart 2>.build/deb/metrics.log && fail "the service does not fail where a store can't be read"
+grep -q "'/var/lib/shop/none.db': no such file" .build/deb/metrics.log || fail "the service does not say why it failed"
+holds "the service says why it failed"
 
 # It is ready without a server, which may come later, and ends when it is told to.
 start=$(sed -n 's/^ExecStart=//p' "$bare/lib/systemd/system/breaker-fleet.service")
@@ -139,6 +146,7 @@ if inside setpriv --bounding-set=-all $start 2>.build/deb/fleet.log; then fail "
     cat .build/deb/fleet.log >&2
     fail "without a store it does not end as a wrong command line"
 fi
+grep -q BREAKER_FLEET_STORE .build/deb/fleet.log || fail "it does not say where a store is named"
 sed -i 's|^BREAKER_FLEET_STORE=.*|BREAKER_FLEET_STORE=/var/lib/shop/breakers.db|' "$bare/etc/default/breaker-fleet"
 scripts/deb-service.py "$bare" "$start" 2>.build/deb/fleet.log || { cat .build/deb/fleet.log >&2; fail "the service does not work"; }
 holds "breaker-fleet says that it is ready, and ends when it is told to"

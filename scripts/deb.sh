@@ -34,7 +34,7 @@ contents() {
     case $1 in
     breaker-inspect)
         unit breaker-metrics
-        for file in metrics.md alerts.yml dashboard.json; do put "docs/$file" "$documents/$file"; done
+        for file in metrics.md alerts.yml dashboard.json breaker-inspect.schema.json; do put "docs/$file" "$documents/$file"; done
         ;;
     breaker-fleet)
         unit breaker-fleet

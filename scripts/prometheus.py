@@ -26,6 +26,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PATIENCE = 60
 # As somebody else may write them into a file: what breaks a line, a quotation, a terminal, and all that is no ASCII.
 HOSTILE = ['a"} 7', "back\\slash\\", "line\nfeed", "escape\x1b[2J", "${x}$(id)`id`", "naïve 🚦 \u202egnp", "# HELP x"]
+# Those of the dashboard that choose among the series; "instance" may be that of the node exporter.
+VARIABLES = ["instance", "store", "group", "circuit"]
 problems = []
 
 
@@ -172,8 +174,10 @@ def dashboard_queries():
     for panel in dashboard["panels"]:
         for target in panel["targets"]:
             text = target["expr"]
+            for name in ["instance", "store"] + ["group"] * ("circuit=" in text):
+                check(f"{name}=~\"${name}\"" in text, f"dashboard: {panel['title']} is of the chosen {name} alone")
             # As Grafana does for all stores and circuits, at this rate of scrapes.
-            for name, value in (("$__rate_interval", "10s"), ("$store", ".*"), ("$circuit", ".*")):
+            for name, value in [("$__rate_interval", "10s")] + [(f"${name}", ".*") for name in VARIABLES]:
                 text = text.replace(name, value)
             yield panel["title"], text
 
@@ -212,6 +216,8 @@ def run(prometheus, promtool, tool, worker, directory):
     user.ask("breaker plain failures=3 window=60 recovery=600")
     user.ask("breaker share rate=0.5 minimum=1000 slow=1 slow-share=0.9 window=60")
     user.ask("breaker watched failures=1 observing")
+    user.ask("breaker held failures=3")
+    user.ask("hold held open by=ann")
     tell()
 
     with open(output, "rb") as file:
@@ -265,6 +271,8 @@ def judge(database, tell, user, output):
     check(database.value('increase(breaker_transitions_total{circuit="plain",kind="tripped"}[1h])') > 0.9, "... of late")
     check(database.value('breaker_observing{circuit="watched"}') == 1, "watched observes")
     check(database.value('breaker_workers{store="shop"}') == 1, "one process has the store open")
+    check(database.value('breaker_workers_by_version{store="shop"}') == 1, "... of one release")
+    check(0 < database.value('breaker_hold_age_seconds{circuit="held",by="ann"}') < 600, "ann holds a circuit")
     check(database.value('breaker_store_up{store="gone"}') == 0, "a store that is not there is down")
 
     names = {labels["circuit"] for labels, _ in database.query('breaker_failures{store!="shop"}')}

@@ -118,8 +118,11 @@ import Testing
             "wrong: workers ended during probes of b open"
         ),
         (
-            "INSERT INTO worker VALUES (4294967299, 'shop', 7, NULL, 0)", "workers",
-            "wrong: 0 live; ended without closing the store: shop[7]"
+            """
+            INSERT INTO worker VALUES (4294967299, 'shop', 8, NULL, 0), (4294967300, 'mail', 9, NULL, 0),
+            (4294967301, 'shop', 7, NULL, 0)
+            """, "workers",
+            "wrong: 0 live; ended without closing the store: shop[7 8], mail[9] see why"
         ),
     ])
     func findsWhatIsWrongInTheFile(statement: String, check: String, finding: String) throws {

@@ -51,10 +51,10 @@ import Testing
         let shop = try await self.shopThatLostItsFile()
         var examination = try StoreFiles(path: shop.path).examine(shop.clock)
         examination.creation?.replacement?.isDamaged = true
-        let some = try #require(ContentChecks(examination: examination).creation)
+        let some = try #require(ContentChecks(examination: examination).creation(kept: nil))
         #expect(some.finding.hasSuffix("were restored by live workers; the history is gone"), "\(some)")
         examination.creation?.replacement?.restoredOpenStates = 0
-        let none = try #require(ContentChecks(examination: examination).creation)
+        let none = try #require(ContentChecks(examination: examination).creation(kept: nil))
         #expect(none.finding.hasSuffix("2 holds were restored by live workers; open states and the history are gone"))
     }
 

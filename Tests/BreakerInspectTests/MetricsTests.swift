@@ -55,6 +55,51 @@ import Testing
         #expect(told.output.contains("breaker_info{store=\"shop\",\(versions)} 1\n"))
     }
 
+    /// Since when a circuit is held, and by whom; an operator's name may hold any text.
+    @Test func showsHoldsWithTheirAges() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        for (name, by) in [("held", "ann"), ("hostile", "a\"} 7\u{7}\\"), ("nobody", nil), ("free", nil)] {
+            try shop.circuit(name)
+            if name != "free" { try shop.store.hold(name, .open, by: by) }
+        }
+        clock.advance(by: .seconds(90_000))
+        let output = shop.inspect("metrics", "--store", "shop=\(shop.path)").output
+        let shown = output.split(separator: "\n").filter { $0.hasPrefix("breaker_hold_age_seconds{") }
+            .map { $0.dropFirst("breaker_hold_age_seconds{store=\"shop\",circuit=".count) }
+        #expect(
+            shown == [
+                #""held",group="",by="ann"} 90000"#, #""hostile",group="",by="a\"} 7\\u{7}\\"} 90000"#,
+                #""nobody",group="",by=""} 90000"#,
+            ], "\(shown)")
+    }
+
+    /// The number of series stays small, whatever texts the file has.
+    @Test func countsWorkersByRelease() {
+        func counts(_ versions: [String?], ofLive live: Int? = nil) -> [String] {
+            let workers = versions.enumerated().map { number, version in
+                WorkerSnapshot(id: Int64(number), name: "w", pid: 7, version: version, since: .now)
+            }
+            return ReleaseCounts(workers, ofLive: live ?? workers.count).counts.map { "\($0.version) \($0.count)" }
+        }
+        #expect(counts([]).isEmpty)
+        #expect(counts(["0.6.0", "0.6.1", nil, "0.6.1"], ofLive: 6) == ["unknown 3", "0.6.1 2", "0.6.0 1"])
+        let hostile = (0..<500).map { "v\($0)" } + ["v7", String(repeating: "long", count: 50)]
+        let shown = counts(hostile)
+        #expect(shown.count == 11 && shown.first == "v7 2" && shown.last == "other 491", "\(shown)")
+        // The name of the rest is a version of somebody, too: one series all the same.
+        let others = counts(["other", "other"] + hostile)
+        #expect(others.last == "other 493" && others.count { $0.hasPrefix("other ") } == 1, "\(others)")
+    }
+
+    @Test func showsTheReleaseOfTheWorkers() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        let output = shop.inspect("metrics", "--store", "shop=\(shop.path)").output
+        let line = "breaker_workers_by_version{store=\"shop\",version=\"\(Versions.library)\"} 1\n"
+        #expect(output.contains(line), "\(output)")
+    }
+
     /// The series of a family stand together below its heading, as the format demands; nothing comes twice.
     @Test func isWellFormed() throws {
         let shop = try Shop()

@@ -12,7 +12,7 @@ import Testing
 /// `scripts/upgrade.py` asks the tool beside the workers of a real older release.
 @Suite(.timeLimit(.minutes(10)), .ownDirectory) struct OutsideWorkersTests {
     /// Holds a worker's byte, and has a row that says which release it runs.
-    private static let oldWorker = """
+    static let oldWorker = """
         import fcntl, os, sqlite3, struct, sys
         number = 1 << 40 | os.getpid()
         lock = open(sys.argv[1] + "-lock", "r+b")

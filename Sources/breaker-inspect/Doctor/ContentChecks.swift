@@ -20,7 +20,9 @@ struct ContentChecks {
     }
 
     /// The creation of the file in place of a lost one; nil if there was none, or if an operator has acted since.
-    var creation: Finding? {
+    ///
+    /// - Parameter kept: the name under which a damaged file is kept beside the new one; nil if there is none.
+    func creation(kept: String?) -> Finding? {
         guard let creation = self.examination.creation, let news = creation.news(at: self.examination.now) else {
             return nil
         }
@@ -30,15 +32,19 @@ struct ContentChecks {
         let isOne = restored.reduce(0) { $0 + $1.0 } == 1
         // A damaged file may have been readable to workers through its log.
         let lacksStates = news.isDamaged && news.restoredOpenStates == 0
+        let kept = news.isDamaged ? kept : nil
+        // The worker's text has the path, too.
+        let what = news.isDamaged ? "in place of a damaged file" : news.what.escaped
         return .wrong(
             "store",
-            "created \(age) ago (\(creation.at.readable)) \(news.what.escaped). "
+            "created \(age) ago (\(creation.at.readable)) \(what). "
                 + (restored.isEmpty
                     ? "Live workers knew of no hold and no open state"
                     : "\(counts) \(isOne ? "was" : "were") restored by live workers")
-                + (lacksStates ? "; open states and the history are gone" : "; the history is gone"),
+                + (lacksStates ? "; open states and the history are gone" : "; the history is gone")
+                + (kept.map { "; the old file is kept as \($0)" } ?? ""),
             "'\(Tool.name) list' shows the holds: set again what is missing"
-                + (news.isDamaged ? "; then delete the .corrupt- files" : "")
+                + (kept == nil ? "" : "; then delete the kept files")
                 + "; any reset or hold, or a day, clears this finding")
     }
 
@@ -128,9 +134,8 @@ struct ContentChecks {
         if parts.lexicographicallyPrecedes([3, 51, 3]) {
             return .note(
                 "SQLite",
-                "\(version) has the WAL-reset bug: a commit during a checkpoint can damage the file",
-                "services of this library checkpoint under the write lock and avoid it; let no other program write "
-                    + "to the store, or update SQLite to 3.51.3 or newer"
+                "\(version) has the WAL-reset bug, which this library avoids",
+                "let no other program write to the store, or use 3.51.3"
             )
         }
         return .ok("SQLite", version)
@@ -163,7 +168,7 @@ struct ContentChecks {
             findings.append(
                 .wrong(
                     "workers",
-                    "\(text); ended without closing the store: \(Self.list(self.examination.dead.map(\.title)))",
+                    "\(text); ended without closing the store: \(self.examination.dead.namesWithPids)",
                     "see why they ended; the next service that opens the store removes them from the file"
                 ))
         }

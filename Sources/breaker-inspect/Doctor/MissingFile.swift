@@ -23,7 +23,10 @@ struct MissingFile {
     /// The user who runs the tool.
     let user: String
 
-    var findings: [Finding] { [self.file, self.directory, self.workers, self.userFinding].compactMap(\.self) }
+    var findings: [Finding] {
+        [self.file, self.directory, self.workers, KeptFiles(beside: self.path).finding(beside: nil), self.userFinding]
+            .compactMap(\.self)
+    }
 
     private var file: Finding {
         // An empty file, or one whose creation was cut short, is no store yet.
@@ -102,17 +105,12 @@ struct MissingFile {
 
     /// The names of the stores in a directory: each has a lock file beside it.
     private static func stores(in directory: String) -> [String] {
-        guard let stream = unsafe opendir(directory) else { return [] }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasSuffix("-lock") else { continue }
+        let names = DirectoryListing.names(in: directory).compactMap { name -> String? in
+            guard name.hasSuffix("-lock") else { return nil }
             let store = String(name.dropLast("-lock".utf8.count))
             let facts = try? StoreFiles(path: "\(directory)/\(store)")
-            if let facts, facts.database != nil, facts.isLockFileOfStore { names.append(store) }
+            guard let facts, facts.database != nil, facts.isLockFileOfStore else { return nil }
+            return store
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

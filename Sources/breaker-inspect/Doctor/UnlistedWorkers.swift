@@ -5,14 +5,6 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Finds the processes of degraded workers that have no row, because the file could not be used when they started.
 ///
 /// The kernel lists the locks of each open file in /proc/PID/fdinfo (proc_pid_fdinfo(5)): root can read those of all
@@ -26,8 +18,8 @@ struct UnlistedWorkers {
     func name(_ live: inout LiveWorkers) {
         let unlisted = live.degraded.indices.filter { live.degraded[$0].worker == nil }
         guard !unlisted.isEmpty, let lock = self.facts.lock else { return }
-        for pid in Self.names(in: "/proc").compactMap({ Int32($0) }) {
-            let numbers = Self.names(in: "/proc/\(pid)/fdinfo").flatMap { descriptor in
+        for pid in DirectoryListing.names(in: "/proc").compactMap({ Int32($0) }) {
+            let numbers = DirectoryListing.names(in: "/proc/\(pid)/fdinfo").flatMap { descriptor in
                 Self.numbers(in: SmallFile.text("/proc/\(pid)/fdinfo/\(descriptor)") ?? "", of: lock)
             }
             for index in unlisted where numbers.contains(live.degraded[index].id) {
@@ -49,18 +41,5 @@ struct UnlistedWorkers {
             else { return nil }
             return WorkerID(start - Self.distance)
         }
-    }
-
-    private static func names(in path: String) -> [String] {
-        guard let directory = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
     }
 }

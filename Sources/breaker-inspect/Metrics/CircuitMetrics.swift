@@ -18,6 +18,8 @@ struct CircuitMetrics {
     let failures: UInt64
     /// How long the circuit still refuses calls, if known.
     let retryIn: Duration?
+    /// For how long an operator has held the circuit, and who; nil without a hold.
+    let hold: (age: Duration, by: String)?
     /// How many events of each kind there were.
     var events: [(kind: String, count: UInt64)] = []
     let tripsWithinHour: Int
@@ -42,6 +44,7 @@ struct CircuitMetrics {
         self.tripsWithinHour = circuit.tripsWithinHour
         self.hurt = circuit.hurtSinceChange ?? CircuitSnapshot.Hurt()
         self.retryIn = (refuses ? snapshot.retryAt : nil).map { max(.zero, $0.since(circuit.now)) }
+        self.hold = snapshot.hold.map { (max(.zero, circuit.now.since($0.since)), $0.by ?? "") }
     }
 
     mutating func take(_ events: [(kind: CircuitEvent.Kind, count: Int64)]) {
@@ -105,6 +108,12 @@ struct CircuitMetrics {
         },
         .init("breaker_trips_within_hour", .gauge, "Trips of the circuit within the last hour") {
             $1.add(UInt64(clamping: $0.tripsWithinHour))
+        },
+        .init(
+            "breaker_hold_age_seconds", .gauge, "For how long an operator has held the circuit; absent without a hold"
+        ) {
+            guard let hold = $0.hold else { return }
+            $1.add(seconds: hold.age / .seconds(1), MetricLines.label("by", hold.by))
         },
         .init("breaker_transitions_total", .counter, "Events of the circuit, by the kinds of the history") {
             // Prometheus counts the first trip as an increase only if there was a 0 before it.

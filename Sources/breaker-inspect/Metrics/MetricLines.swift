@@ -26,7 +26,9 @@ struct MetricLines {
     /// Adds a sample in seconds.
     ///
     /// - Parameter seconds: a finite number.
-    mutating func add(seconds: Double, suffix: String = "") { self.add(Self.number(seconds), suffix, "") }
+    mutating func add(seconds: Double, suffix: String = "", _ labels: String = "") {
+        self.add(Self.number(seconds), suffix, labels)
+    }
 
     private mutating func add(_ value: String, _ suffix: String, _ labels: String) {
         self.text += self.name

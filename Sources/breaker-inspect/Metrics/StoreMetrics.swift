@@ -18,6 +18,8 @@ struct StoreMetrics {
         /// The processes that have been reading a large log for long.
         var readers: [OtherProcess]
         var live: LiveWorkers
+        /// How many live workers run each release.
+        var releases: ReleaseCounts
         var circuits: [CircuitMetrics]
         var leftOut: Int
         var unreadable: Int
@@ -55,7 +57,8 @@ struct StoreMetrics {
                 }
                 return Contents(
                     schema: try inspection.schemaVersion(), fileSize: inspection.fileSize, logSize: logSize,
-                    readers: readers, live: found.live, circuits: circuits,
+                    readers: readers, live: found.live,
+                    releases: ReleaseCounts(try inspection.workers(), ofLive: found.live.count), circuits: circuits,
                     leftOut: first.leftOut, unreadable: found.unreadable.count, link: inspection.link,
                     created: try inspection.creation()?.at, now: context.now)
             }
@@ -96,6 +99,14 @@ struct StoreMetrics {
         },
         .init("breaker_workers_outside", .gauge, "Processes whose release can't use the store's file") {
             if let contents = $0.contents { $1.add(UInt64(contents.live.outside.count)) }
+        },
+        .init(
+            "breaker_workers_by_version", .gauge,
+            "Processes that have the store open, by the release of the library that they run"
+        ) {
+            for release in $0.contents?.releases.counts ?? [] {
+                $1.add(UInt64(release.count), MetricLines.label("version", release.version))
+            }
         },
         .init(
             "breaker_link_up", .gauge, "Whether a link joins the store with those of other hosts; absent without a link"

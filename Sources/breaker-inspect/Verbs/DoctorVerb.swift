@@ -50,7 +50,9 @@ struct DoctorVerb: Verb {
             let isFull = examination.live.degraded.contains { $0.reason == .full }
             findings[0] = files.fileSystem(isReserveUsedUp: isFull)
             let contents = ContentChecks(examination: examination)
-            if let creation = contents.creation { findings.append(creation) }
+            let kept = KeptFiles(beside: facts.database?.path ?? path)
+            let creation = contents.creation(kept: kept.newestDatabase)
+            if let creation { findings.append(creation) }
             live = examination.live
             if let rules = contents.rules { findings.append(rules) }
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
@@ -60,6 +62,7 @@ struct DoctorVerb: Verb {
             findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
             findings += CircuitChecks.findings(in: context)
             if let link = files.link(at: context.now) { findings.append(link) }
+            if let kept = kept.finding(beside: creation) { findings.append(kept) }
         } catch {
             // Damage and foreign tables are findings; other errors end the verb, as in all verbs.
             switch error.code {

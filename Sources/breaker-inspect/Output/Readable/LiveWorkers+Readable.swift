@@ -102,14 +102,23 @@ extension LiveWorkers {
 }
 
 extension LiveWorkers.Group {
-    private static let pidsShown = 20
-
     /// The workers' names, such as `shop-worker[15682 15683] and 1 without a name`.
     var names: String {
+        let known = self.workers.compactMap(\.worker)
+        let unknown = self.workers.count - known.count
+        let more = unknown > 0 ? "\(unknown) without a row in the file" : ""
+        return [known.namesWithPids, more].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+extension [WorkerSnapshot] {
+    private static var pidsShown: Int { 20 }
+
+    /// Each name once, such as `shop-worker[15682 15683]`.
+    var namesWithPids: String {
         // A list, because a dictionary takes memory: see `Environment`.
         var byName: [(name: String, pids: [Int32])] = []
-        let known = self.workers.compactMap(\.worker)
-        for worker in known.prefix(Self.pidsShown) {
+        for worker in self.prefix(Self.pidsShown) {
             if let place = byName.firstIndex(where: { $0.name.utf8.elementsEqual(worker.name.utf8) }) {
                 byName[place].pids.append(worker.pid)
             } else {
@@ -117,9 +126,7 @@ extension LiveWorkers.Group {
             }
         }
         var texts = byName.map { "\($0.name.escaped)[\($0.pids.sorted().map(String.init).joined(separator: " "))]" }
-        if known.count > Self.pidsShown { texts.append("\(known.count - Self.pidsShown) more") }
-        let unknown = self.workers.count - known.count
-        if unknown > 0 { texts.append("\(unknown) without a row in the file") }
+        if self.count > Self.pidsShown { texts.append("\(self.count - Self.pidsShown) more") }
         return texts.joined(separator: ", ")
     }
 }
