@@ -126,6 +126,7 @@ import Testing
         let text = try String(contentsOfFile: page, encoding: .utf8)
         let mark = "3 of 3 workers may not obey that"
         #expect(text.components(separatedBy: mark).count == 2)
+        #expect(text.contains(">held-open</span><br><span class=\"dim\">\(mark)"))
         withExtendedLifetime((workers, holder)) {}
     }
 

@@ -76,6 +76,12 @@ import Testing
         let check = self.run("check", at: here)
         #expect(check.code == .degraded && check.talk == "breaker-inspect: \(notice)\n")
 
+        let page = here.directory + "/report.html"
+        #expect(self.run("report", page, at: here).code == .done)
+        let report = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(report.components(separatedBy: "<td>0.4.3</td>").count == 4)
+        #expect(report.contains("<td>\(Versions.library)</td>"))
+
         let metrics = self.run("metrics", at: here).output
         for line in ["breaker_workers", "breaker_workers_degraded", "breaker_workers_outside"] {
             let count = line == "breaker_workers" ? 4 : 3

@@ -9,8 +9,9 @@ struct ReportVerb: Verb {
     static let details = """
         The page shows the circuits, their outages and holds with who and why, their
         calls and rules, the processes and the history. It is one file that needs no
-        network, for the screen and for paper. It shows at most 1,000 circuits, those
-        that refuse calls first, and the newest events of the history.
+        network, for phones, screens and paper. Older outages of a circuit and long
+        tables are folded until a click. It shows at most 1,000 circuits, those that
+        refuse calls first, and the newest events of the history.
         """
     static let force = Option("force", help: "replace the file if there is one")
     static let operands: [Operand] = [.one(.file)]
