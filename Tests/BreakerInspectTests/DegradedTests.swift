@@ -119,6 +119,10 @@ import Darwin
         let finding = try #require(findings.first)
         #expect(findings.count == 1)
         #expect(try finding.contains(self.sentence(workers, because: "the disk is full")), "\(finding)")
+        let (_, document) = try self.ask("doctor", at: path)
+        let all = document["findings"] as? [[String: Any]] ?? []
+        let room = all.first { $0["check"] as? String == "file system" }?["finding"] as? String
+        #expect(room == "\(directory) (tmpfs) is full: 0 of 6 MB free; the store's own reserve is used up", "\(all)")
         _ = reader.pid
     }
 
@@ -138,7 +142,9 @@ import Darwin
         #expect(code == .failed)
         let findings = document["findings"] as? [[String: Any]] ?? []
         let finding = findings.first { $0["check"] as? String == "file system" }?["finding"] as? String
-        #expect(finding?.hasPrefix("it is full: ") == true, "\(findings)")
+        let lasts =
+            "\(directory) (tmpfs) is full: 0 of 6 MB free; services go on only as long as the store's own reserve"
+        #expect(finding?.hasPrefix(lasts) == true, "\(findings)")
     }
     #endif
 }

@@ -189,7 +189,7 @@ import Testing
         facts.log = nil
         #expect(FileChecks(facts: facts).log(examination).finding.contains("it was removed"))
         facts.unsuitableFileSystem = "NFS"
-        #expect(FileChecks(facts: facts).fileSystem.finding.contains("on a NFS file system"))
+        #expect(FileChecks(facts: facts).fileSystem(isReserveUsedUp: false).finding.contains("on a NFS file system"))
         facts.lock = nil
         examination.living = []
         #expect(FileChecks(facts: facts).lockFile(examination).status == .note)

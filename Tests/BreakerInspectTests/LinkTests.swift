@@ -17,13 +17,11 @@ import Testing
         self.seat = LinkSeat(of: self.shop.store)
     }
 
-    /// A link has the seat, and says something; the process is this one, which has the store open.
-    private func link(isJoined: Bool, _ reason: String = "") {
+    /// A link has the seat, and says something; its process is this one, if none is given.
+    private func link(isJoined: Bool, _ reason: String = "", pid: Int32 = ProcessInfo.processInfo.processIdentifier) {
         #expect(self.seat.take())
         let since = self.shop.clock.wallTime.addingTimeInterval(-300)
-        self.shop.store.note(
-            LinkNote(
-                isJoined: isJoined, since: since, pid: ProcessInfo.processInfo.processIdentifier, reason: reason))
+        self.shop.store.note(LinkNote(isJoined: isJoined, since: since, pid: pid, reason: reason))
     }
 
     private func openByFleet() throws {
@@ -95,4 +93,19 @@ import Testing
         #expect(!metrics.contains("\nbreaker_link_cut_off_seconds"))
         #expect(self.shop.inspect("show", "api", "--json").output.contains("\"health\":\"gone\""))
     }
+
+    #if os(Linux)
+    /// A stopped process keeps the seat, and its last report says that it is joined.
+    @Test func showsThatTheLinkIsStopped() throws {
+        let holder = try LockHolder(self.shop.path, [])
+        self.link(isJoined: true, pid: holder.pid)
+        #expect(self.shop.inspect("doctor").code == .done)
+        try holder.stop()
+        let doctor = self.shop.inspect("doctor")
+        #expect(doctor.code == .failed)
+        let trouble = "the fleet link hangs: its process \(holder.pid) (python3) is stopped; this host guards itself\n"
+        #expect(doctor.output.hasPrefix("link    wrong  \(trouble)"), "\(doctor.output)")
+        #expect(doctor.output.contains("-> let it go on with 'kill -CONT \(holder.pid)', or end it with"))
+    }
+    #endif
 }

@@ -46,6 +46,18 @@ import Testing
         #expect(metrics.contains("breaker_store_created_timestamp_seconds{store=\"shop\"} \(created)\n"), "\(metrics)")
     }
 
+    /// Garbage in the database may hide nothing that its log still has: then live workers restore open states, too.
+    @Test func whatWasRestoredIsNotGone() async throws {
+        let shop = try await self.shopThatLostItsFile()
+        var examination = try StoreFiles(path: shop.path).examine(shop.clock)
+        examination.creation?.replacement?.isDamaged = true
+        let some = try #require(ContentChecks(examination: examination).creation(kept: nil))
+        #expect(some.finding.hasSuffix("were restored by live workers; the history is gone"), "\(some)")
+        examination.creation?.replacement?.restoredOpenStates = 0
+        let none = try #require(ContentChecks(examination: examination).creation(kept: nil))
+        #expect(none.finding.hasSuffix("2 holds were restored by live workers; open states and the history are gone"))
+    }
+
     /// An operator has seen it, or a day has passed.
     @Test(arguments: ["reset", "day"]) func theDoctorForgetsIt(end: String) async throws {
         let shop = try await self.shopThatLostItsFile()

@@ -166,10 +166,10 @@ import Testing
 
     @Test func showsThatACircuitFlaps() throws {
         let breaker = try self.shop.circuit("users", recovery: 10)
-        func outage() throws {
+        func outage(of seconds: Int = 10) throws {
             self.fail(breaker)
             self.fail(breaker)
-            self.clock.advance(by: .seconds(10))
+            self.clock.advance(by: .seconds(seconds))
             try breaker.run {}
             self.clock.advance(by: .seconds(10))
         }
@@ -180,12 +180,19 @@ import Testing
         let text = self.shop.inspect("show", "users").output
         #expect(text.contains("3 within the last 60 s, 10 s each, the last 10 s ago"), "\(text)")
         #expect(text.contains("it flaps: see 'breaker-inspect history users --outages'"), "\(text)")
+        #expect(text.contains(/why       closed by a probe of \S+\[\d+\]\n/), "\(text)")
         #expect(try self.shop.row("users")["TRIPS"] == "3")
         let doctor = self.shop.inspect("doctor")
         #expect(doctor.output.contains("users has tripped 3 times within the last hour"), "\(doctor.output)")
         #expect(try self.circuit().tripsWithinHour == 3)
         self.clock.advance(by: .seconds(3_570))
         #expect(try self.circuit().tripsWithinHour == 1)
+        try outage(of: 12)
+        try outage()
+        try outage()
+        let lengths = self.shop.inspect("show", "users").output
+        #expect(lengths.contains(", 10 s to 12 s each, the last 10 s ago"), "\(lengths)")
+        self.clock.advance(by: .seconds(3_600))
         #expect(!self.shop.inspect("show", "users").output.contains("flaps"))
     }
 

@@ -53,10 +53,24 @@ package struct StoreFiles: Sendable {
         }
     }
 
+    /// The bytes of a file system.
+    package struct Room: Sendable, Hashable {
+        package var total: Double
+        /// Without the room that the file system reserves for root.
+        package var free: Double
+
+        package init?(in directory: String) {
+            var info = statvfs()
+            guard unsafe statvfs(directory, &info) == 0, info.f_blocks > 0 else { return nil }
+            self.total = Double(info.f_blocks) * Double(info.f_frsize)
+            self.free = Double(info.f_bavail) * Double(info.f_frsize)
+        }
+    }
+
     /// The kind of the file system, if a store can't be kept there.
     package var unsuitableFileSystem: String?
-    /// Whether the file system has no room left, except the room that it reserves for root.
-    package var isFull: Bool
+    /// The room on the file system; nil if it can't be read.
+    package var room: Room?
     package var directory: File?
     package var database: File?
     package var log: File?
@@ -77,8 +91,7 @@ package struct StoreFiles: Sendable {
         self.file = file
         self.unsuitableFileSystem =
             fileSystem.unsuitableKind(of: file.path) ?? fileSystem.unsuitableKind(of: file.directory)
-        var info = statvfs()
-        self.isFull = unsafe statvfs(file.directory, &info) == 0 && info.f_blocks > 0 && info.f_bavail == 0
+        self.room = Room(in: file.directory)
         self.directory = File(file.directory)
         self.database = File(file.path)
         self.log = File(file.log)

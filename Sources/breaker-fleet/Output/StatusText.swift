@@ -136,7 +136,7 @@ extension FleetStatus.Host {
         guard self.link == .cutOff else { return nil }
         let time = self.troubleFor.map { ", for \(Duration.microseconds($0).brief())" } ?? ""
         let report = self.trouble.map { "the link \($0)\(time)" } ?? "joined"
-        return self.isJoined ? report : "\(report); silent since"
+        return self.isJoined ? report : "\(report); silent since then"
     }
 }
 

@@ -30,6 +30,8 @@ struct ContentChecks {
         let restored = [(news.restoredHolds, "hold"), (news.restoredOpenStates, "open state")].filter { $0.0 > 0 }
         let counts = restored.map { $0.0.counted($0.1) }.joined(separator: " and ")
         let isOne = restored.reduce(0) { $0 + $1.0 } == 1
+        // A damaged file may have been readable to workers through its log.
+        let lacksStates = news.isDamaged && news.restoredOpenStates == 0
         let kept = news.isDamaged ? kept : nil
         // The worker's text has the path, too.
         let what = news.isDamaged ? "in place of a damaged file" : news.what.escaped
@@ -39,7 +41,7 @@ struct ContentChecks {
                 + (restored.isEmpty
                     ? "Live workers knew of no hold and no open state"
                     : "\(counts) \(isOne ? "was" : "were") restored by live workers")
-                + (news.isDamaged ? "; open states and the history are gone" : "; the history is gone")
+                + (lacksStates ? "; open states and the history are gone" : "; the history is gone")
                 + (kept.map { "; the old file is kept as \($0)" } ?? ""),
             "'\(Tool.name) list' shows the holds: set again what is missing"
                 + (kept == nil ? "" : "; then delete the kept files")

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -15,11 +16,20 @@ struct FileChecks {
     /// Services truncate a log of 8 MB, unless a process is reading it.
     static let largeLog: Int64 = 32 << 20
 
-    var fileSystem: Finding {
+    /// - Parameter isReserveUsedUp: whether workers have found no room even in what the store keeps in reserve.
+    func fileSystem(isReserveUsedUp: Bool) -> Finding {
         guard let kind = self.facts.unsuitableFileSystem else {
-            guard self.facts.isFull else { return .ok("file system", "it is local") }
+            guard let room = self.facts.room, let directory = self.facts.directory?.path, room.free == 0 else {
+                return .ok("file system", "it is local")
+            }
+            let mount = SmallFile.text("/proc/self/mountinfo").flatMap { Mount(of: directory, in: $0) }
+            let name = mount.map { "\($0.path.escaped) (\($0.kind.escaped))" } ?? "that of \(directory.quoted)"
             return .wrong(
-                "file system", "it is full: services go on only as long as the store's own reserve lasts",
+                "file system",
+                "\(name) is full: 0 of \(Self.readable(bytes: room.total)) free; "
+                    + (isReserveUsedUp
+                        ? "the store's own reserve is used up"
+                        : "services go on only as long as the store's own reserve lasts"),
                 "make room on it")
         }
         return .wrong(
@@ -29,14 +39,25 @@ struct FileChecks {
         )
     }
 
+    private static func readable(bytes: Double) -> String {
+        let megabytes = (bytes / 1e6).rounded()
+        return megabytes < 10_000 ? "\(Int64(megabytes)) MB" : "\(Int64(min(bytes / 1e9, 1e15))) GB"
+    }
+
     // MARK: - Permissions
 
     var permissions: [Finding] {
         guard let database = self.facts.database else { return [] }
         var findings: [Finding] = []
-        for file in self.sides + [database] where !file.isReadable {
+        // One finding: their owner has made all of them for the same users.
+        let unreadable = ([database] + self.sides).filter { !$0.isReadable }
+        if let first = unreadable.first {
+            let more = unreadable.count > 1 ? " and \((unreadable.count - 1).counted("file")) beside it" : ""
             findings.append(
-                .wrong("permissions", "this user can't read \(file.path.quoted)", "run this as a user who can"))
+                .wrong(
+                    "permissions", "this user can't read \(first.path.quoted)\(more), which is \(Self.text(first))",
+                    "run this as a user who can; where several users share a store, its directory is setgid and its files "
+                        + "are for the group"))
         }
         for side in self.sides where !Self.isOpen(side, toWritersOf: database) {
             findings.append(
@@ -134,6 +155,13 @@ struct FileChecks {
     /// The link to other hosts; nil if there is none, and the last one ended normally.
     func link(at now: Date) -> Finding? {
         guard let text = self.facts.link.sentence(at: now) else { return nil }
+        // A process that does not run can't report anything about itself.
+        if let note = self.facts.link.livingNote, let process = OtherProcess(pid: note.pid), process.isStopped {
+            return .wrong(
+                "link",
+                "the fleet link hangs: its \(process.description) is stopped; this host guards itself",
+                process.adviceWhenStopped)
+        }
         switch self.facts.link {
         case .reported(let note) where !note.isJoined:
             return .wrong(

@@ -2,7 +2,7 @@ import BreakerStore
 
 /// Finds the process that holds the store's write lock while others wait for it.
 struct WriterCheck {
-    private let holder: IndexHolder
+    private let holder: OtherProcess
 
     /// The process that has the lock now; nil if there is none.
     init?(_ facts: StoreFiles) {
@@ -28,7 +28,7 @@ struct WriterCheck {
 
     var advice: String {
         self.holder.isStopped
-            ? "let it go on with 'kill -CONT \(self.holder.pid)', or end it with 'kill -KILL \(self.holder.pid)'"
+            ? self.holder.adviceWhenStopped
             : "wait until its transaction is over, or end it"
     }
 }

@@ -16,7 +16,7 @@ struct StoreMetrics {
         var fileSize: Int64
         var logSize: Int64
         /// The processes that have been reading a large log for long.
-        var readers: [IndexHolder]
+        var readers: [OtherProcess]
         var live: LiveWorkers
         /// How many live workers run each release.
         var releases: ReleaseCounts

@@ -23,8 +23,9 @@ extension CircuitDetail {
         guard self.inspected.flaps else { return nil }
         let recent = self.outages.filter { self.now.since($0.start) <= InspectedCircuit.hour && $0.isStartKnown }
         guard let first = recent.last else { return nil }
-        let lengths = recent.compactMap { outage in outage.end.map { $0.since(outage.start) } }.sorted()
-        let usual = lengths.isEmpty ? "" : ", \(max(.zero, lengths[lengths.count / 2]).readable) each"
+        let lengths = recent.compactMap { outage in outage.end.map { max(.zero, $0.since(outage.start)) } }
+        let ends = [lengths.min(), lengths.max()].compactMap { $0?.readable }
+        let usual = ends.first.map { $0 == ends.last ? ", \($0) each" : ", \($0) to \(ends[1]) each" } ?? ""
         let end = recent.first?.end.map { "the last \(max(.zero, self.now.since($0)).readable) ago" } ?? "one lasts"
         return [
             "\(self.inspected.tripsWithinHour) within the last \(self.now.since(first.start).brief())\(usual), \(end)",

@@ -160,7 +160,8 @@ struct CircuitDetail {
 
     private var cause: String? {
         guard let event = self.entry else { return nil }
-        let by = event.by.map { " by \($0.escaped)" } ?? ""
+        let isByProbe = event.kind == .closed && event.by == nil && event.worker != nil
+        let by = event.by.map { " by \($0.escaped)" } ?? (isByProbe ? " by a probe of \(EventLine(event).who)" : "")
         let reason = event.reason.map { ": \($0.escaped)" } ?? ""
         return "\(EventLine(event).what)\(by)\(reason)"
     }

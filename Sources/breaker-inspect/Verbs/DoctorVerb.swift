@@ -43,10 +43,12 @@ struct DoctorVerb: Verb {
             throw Failure(error, path: path, doing: "open")
         }
         let files = FileChecks(facts: facts)
-        var findings = [files.fileSystem] + files.permissions
+        var findings = [files.fileSystem(isReserveUsedUp: false)] + files.permissions
         do throws(BreakerStoreError) {
             var examination = try facts.examine(context.clock)
             UnlistedWorkers(facts: facts).name(&examination.live)
+            let isFull = examination.live.degraded.contains { $0.reason == .full }
+            findings[0] = files.fileSystem(isReserveUsedUp: isFull)
             let contents = ContentChecks(examination: examination)
             let kept = KeptFiles(beside: facts.database?.path ?? path)
             let creation = contents.creation(kept: kept.newestDatabase)

@@ -53,7 +53,7 @@ import Testing
         #expect(text.hasPrefix("fleet default: 1 joined, 3 cut off, 1 left, 0 circuits, "), "\(text)")
         for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
         #expect(text.contains("web-3  cut off  40 s ago"), "\(text)")
-        #expect(text.contains("    joined; silent since\n"), "\(text)")
+        #expect(text.contains("    joined; silent since then\n"), "\(text)")
         #expect(text.contains("web-5  left      3 d ago         -"), "\(text)")
         #expect(text.contains("a host that does not come back is listed until 'breaker-fleet forget HOST'\n"))
     }

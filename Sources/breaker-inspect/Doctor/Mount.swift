@@ -1,0 +1,40 @@
+/// The file system on which a directory lies, as the kernel lists it.
+struct Mount: Equatable {
+    /// Where it is mounted.
+    let path: String
+    /// Such as `ext4`.
+    let kind: String
+
+    /// - Parameter list: the text of /proc/self/mountinfo (proc_pid_mountinfo(5)).
+    init?(of directory: String, in list: String) {
+        var best: Mount?
+        for line in list.split(separator: "\n") {
+            // Such as `36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue`.
+            let fields = line.split(separator: " ")
+            guard fields.count > 4, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count else { continue }
+            let mount = Mount(path: Self.unescaped(fields[4]), kind: String(fields[dash + 1]))
+            // A later mount at the same path covers the earlier ones.
+            if mount.has(directory), mount.path.utf8.count >= best?.path.utf8.count ?? 0 { best = mount }
+        }
+        guard let best else { return nil }
+        self = best
+    }
+
+    private init(path: String, kind: String) {
+        self.path = path
+        self.kind = kind
+    }
+
+    private func has(_ directory: String) -> Bool {
+        directory == self.path || directory.hasPrefix(self.path.hasSuffix("/") ? self.path : self.path + "/")
+    }
+
+    /// The kernel writes blanks, tabs, line ends and backslashes as three octal digits.
+    private static func unescaped(_ field: Substring) -> String {
+        var text = String(field)
+        for (escape, mark) in [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")] {
+            text = text.replacing(escape, with: mark)
+        }
+        return text
+    }
+}
