@@ -101,7 +101,7 @@ package struct FleetServer {
         try self.registers(of: fleet).forget(host.storedName)
     }
 
-    private func registers(of fleet: String) throws(FleetError) -> Registers {
+    func registers(of fleet: String) throws(FleetError) -> Registers {
         var registers = Registers(self.connection, fleet: fleet, host: "")
         registers.schema = try registers.checkSchema()
         return registers

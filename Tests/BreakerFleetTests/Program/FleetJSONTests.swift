@@ -15,7 +15,8 @@ import Testing
         (["status"], "status"), (["check"], "check"), (["check", "--host", "a"], "check"),
         (["schema", "check"], "schemaChecked"), (["schema", "apply"], "schemaApplied"), (["help"], "help"),
         (["help", "forget"], "help"), (["status", "--help"], "help"), (["--version"], "versions"),
-        (["forget", "left"], "forgotten"),
+        (["forget", "left"], "forgotten"), (["reset", "reopened"], "changes"), (["release", "closed"], "changes"),
+        (["hold", "open", "closed", "--for", "2m"], "changes"), (["hold", "open", "own", "--dry-run"], "changes"),
     ]
 
     /// A fleet with a host, a circuit and a hold of each kind.

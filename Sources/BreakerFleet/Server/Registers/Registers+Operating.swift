@@ -5,7 +5,11 @@ extension Registers {
     /// Stores an operator's command in place of an older command of its kind.
     ///
     /// A statement that is late or repeated does no harm, because the command carries its own time.
-    func send(_ command: OperatorCommand, of name: String) throws(FleetError) -> Outcome {
+    ///
+    /// - Parameter seen: the register whose commands the server must still have; nil for any.
+    func send(
+        _ command: OperatorCommand, of name: String, ifCommandsAre seen: Register? = nil
+    ) throws(FleetError) -> Outcome {
         guard let stamp = command.stamp, OperatorCommand.sendable.contains(stamp.lamportTime) else { return .refused }
         let change = Self.change(command.kind)
         let rows = try self.connection.run(
@@ -17,7 +21,7 @@ extension Registers {
             ),
             done AS (
                 UPDATE fleet.circuit SET \(change.values)
-                FROM t, said WHERE fleet = $1 AND name = $2 AND \(change.condition)
+                FROM t, said WHERE fleet = $1 AND name = $2 AND \(change.condition) AND \(Self.isUnchanged(since: seen))
                 RETURNING generation
             )
             SELECT generation, pg_notify('\(FleetSchema.channel)', $11) FROM done
@@ -28,6 +32,19 @@ extension Registers {
                 command.reason.map { ServerText.cut($0) }, self.host, String(self.lease), self.payload(for: name),
             ])
         return rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
+    }
+
+    /// The condition that the register has the commands that an operator has seen; a damaged one does not count.
+    private static func isUnchanged(since seen: Register?) -> String {
+        guard let seen else { return "true" }
+        let kinds = [OperatorCommand.Kind.hold, .reset].filter { !seen.damagedCommands.contains($0) }
+        let conditions = kinds.map { kind in
+            let stamp = seen.command(kind)?.stamp
+            func value(_ number: Int64?) -> String { number.map { String($0) } ?? "NULL" }
+            return "(\(kind)_said, \(kind)_number) IS NOT DISTINCT FROM "
+                + "(\(value(stamp?.lamportTime))::bigint, \(value(stamp?.number))::bigint)"
+        }
+        return (["true"] + conditions).joined(separator: " AND ")
     }
 
     /// The condition that the register has been in its state since before the operator gave the command.
