@@ -8,6 +8,7 @@ enum FleetProgram {
     static let name = "breaker-fleet"
     static let verbs: [any Verb.Type] = [
         RunVerb.self, StatusVerb.self, CheckVerb.self, ResetVerb.self, HoldVerb.self, ReleaseVerb.self,
+        HistoryVerb.self,
         ForgetVerb.self, SchemaVerb.self, CompletionsVerb.self, HelpVerb.self,
     ]
     /// Verbs that only scripts use.

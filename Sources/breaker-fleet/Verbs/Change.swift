@@ -68,7 +68,7 @@ struct Change {
         let server = try FleetServer(for: self.settings)
         let fleet = self.settings.fleetName
         let status = try server.asked { (server) throws(FleetError) in try server.status(of: fleet) }
-        let found = try self.names.map { (name) throws(Failure) in try Self.circuit(name, of: status) }
+        let found = try self.names.map { (name) throws(Failure) in try status.circuit(name) }
         let planned = found.compactMap { circuit in
             plan.expected(circuit).map { Planned(circuit: circuit, from: status.word(of: circuit), to: $0) }
         }
@@ -107,14 +107,6 @@ struct Change {
                 .failed, "an operator has just changed \(circuit.name.quoted), so it was left alone",
                 hint: "look at '\(FleetProgram.name) status --all', then try again")
         }
-    }
-
-    private static func circuit(_ name: String, of status: FleetStatus) throws(Failure) -> FleetCircuit {
-        if let circuit = status.circuit(named: name) { return circuit }
-        let nearest = Spelling.nearest(to: name, among: status.circuits.map(\.name))
-        throw Failure(
-            .noSuchCircuit, "the fleet \(status.fleet.quoted) has no circuit \(name.quoted)",
-            hint: nearest.map { "did you mean \($0.quoted)?" } ?? "'\(FleetProgram.name) status --all' lists all")
     }
 
     private static func ask(_ plan: Plan, _ holds: [String], in context: Context) throws(Failure) -> Bool {
@@ -165,6 +157,15 @@ extension OperatorAction {
 }
 
 extension FleetStatus {
+    /// The circuit that an operator names.
+    func circuit(_ name: String) throws(Failure) -> FleetCircuit {
+        if let circuit = self.circuit(named: name) { return circuit }
+        let nearest = Spelling.nearest(to: name, among: self.circuits.map(\.name))
+        throw Failure(
+            .noSuchCircuit, "the fleet \(self.fleet.quoted) has no circuit \(name.quoted)",
+            hint: nearest.map { "did you mean \($0.quoted)?" } ?? "'\(FleetProgram.name) status --all' lists all")
+    }
+
     /// A circuit's state in a word, also of one that only single hosts have opened.
     fileprivate func word(of circuit: FleetCircuit) -> String {
         let isLone = self.loneTrips.contains { $0.circuit == circuit.name }

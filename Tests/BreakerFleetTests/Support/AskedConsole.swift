@@ -1,5 +1,28 @@
 #if PostgreSQL
+import BreakerFleetTestSupport
 import BreakerTool
+
+@testable import breaker_fleet
+
+/// What the program answers in this process.
+struct Told {
+    var code: ExitCode
+    var output: String
+    var talk: String
+
+    /// - Parameters:
+    ///   - answer: what somebody says to a question; nil if nobody can be asked.
+    ///   - whileAsked: what happens while somebody thinks.
+    init(
+        _ line: [String], at database: TestDatabase, answering answer: String? = nil,
+        whileAsked: @escaping () throws -> Void = {}
+    ) {
+        let console = AskedConsole(answering: answer, whileAsked: whileAsked)
+        self.code = breaker_fleet.run(
+            arguments: line + ["--postgres", database.connection], environment: [:], console: console)
+        (self.output, self.talk) = (console.output, console.talk)
+    }
+}
 
 /// A console without a terminal of its own, on which somebody may answer.
 final class AskedConsole: Console {

@@ -12,6 +12,9 @@ extension Registers {
     ) throws(FleetError) -> Outcome {
         guard let stamp = command.stamp, OperatorCommand.sendable.contains(stamp.lamportTime) else { return .refused }
         let change = Self.change(command.kind)
+        let event = self.recording(
+            Self.event(of: command.kind), at: "least(said.at, t.now)", host: "said.host", by: "said.who",
+            reason: "said.why")
         let rows = try self.connection.run(
             """
             WITH \(Self.time),
@@ -20,7 +23,7 @@ extension Registers {
                 $9 AS host, $10::bigint AS lease
             ),
             done AS (
-                UPDATE fleet.circuit SET \(change.values)
+                UPDATE fleet.circuit SET \(change.values)\(event)
                 FROM t, said WHERE fleet = $1 AND name = $2 AND \(change.condition) AND \(Self.isUnchanged(since: seen))
                 RETURNING generation
             )
@@ -32,6 +35,15 @@ extension Registers {
                 command.reason.map { ServerText.cut($0) }, self.host, String(self.lease), self.payload(for: name),
             ])
         return rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
+    }
+
+    /// The event of a command, in SQL.
+    private static func event(of kind: OperatorCommand.Kind) -> String {
+        switch kind {
+        case .hold: "CASE said.hold WHEN 'open' THEN 'held-open' WHEN 'closed' THEN 'held-closed' ELSE 'released' END"
+        case .reset: "'reset'"
+        case .probe: "'probe-ordered'"
+        }
     }
 
     /// The condition that the register has the commands that an operator has seen; a damaged one does not count.
