@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS fleet.circuit (
     lease_host text, lease_ends bigint CHECK (lease_ends BETWEEN 0 AND 2305843009213693952), lease_for bigint CHECK (lease_for BETWEEN 0 AND 315360000000000),
     changed xid8 NOT NULL DEFAULT pg_current_xact_id(),
     used bigint NOT NULL CHECK (used BETWEEN 0 AND 2305843009213693952),
+    history jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(history) = 'array'),
     PRIMARY KEY (fleet, name),
     CHECK ((state = 'open') = (open_until IS NOT NULL) AND (open_until IS NULL) = (open_for IS NULL)),
     CHECK ((lease_host IS NULL) = (lease_ends IS NULL) AND (lease_ends IS NULL) = (lease_for IS NULL)),

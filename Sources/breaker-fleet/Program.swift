@@ -7,8 +7,9 @@ import BreakerTool
 enum FleetProgram {
     static let name = "breaker-fleet"
     static let verbs: [any Verb.Type] = [
-        RunVerb.self, StatusVerb.self, CheckVerb.self, ForgetVerb.self, SchemaVerb.self, CompletionsVerb.self,
-        HelpVerb.self,
+        RunVerb.self, StatusVerb.self, CheckVerb.self, ResetVerb.self, HoldVerb.self, ReleaseVerb.self,
+        HistoryVerb.self,
+        ForgetVerb.self, SchemaVerb.self, CompletionsVerb.self, HelpVerb.self,
     ]
     /// Verbs that only scripts use.
     static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
@@ -24,7 +25,9 @@ enum FleetProgram {
         exitCodes: [
             (.done, "done"),
             (.failed, "failed"),
+            (.declined, "you answered no"),
             (.notClosed, "check: a circuit is open on all hosts"),
+            (.noSuchCircuit, "no such circuit"),
             (.cutOff, "check: this host is cut off"),
             (.usage, "wrong command line"),
             (.interrupted, "interrupted"),
@@ -42,6 +45,7 @@ enum FleetProgram {
             "\(Self.name) schema print | psql -v ON_ERROR_STOP=1 service=breaker-owner",
             "\(Self.name) run --store /var/lib/shop/breakers.db --postgres service=breaker",
             "\(Self.name) status --postgres service=breaker",
+            "\(Self.name) hold open mail --for 15m --reason INC-1",
         ],
         manual: Manual(
             date: "November 23, 2026",

@@ -101,10 +101,10 @@ import Testing
         let database = try await TestDatabase(withSchema: false)
         try database.make("2.0")
         let registers = try database.registers(host: "a")
-        let generation = try registers.makeOpen("x")
-        try registers.say(.hold(.open, for: nil), on: "y")
         var old = registers
         old.schema = 2_000
+        let generation = try old.makeOpen("x")
+        try old.say(.hold(.open, for: nil), on: "x")
         _ = try old.beat(.init(session: 1, file: "f", program: "p"), rules: ["x": "5"], reading: [])
         let server = try FleetServer(connection: database.connection)
         #expect(try server.schemaVersion() == "2.0")
@@ -112,6 +112,7 @@ import Testing
             try server.makeSchema()
             #expect(try server.schemaVersion() == "2.1")
             #expect(try registers.one("x")?.generation == generation)
+            #expect(try registers.one("x")?.hold?.by == "ann")
             #expect(try server.status(of: "default").hosts.map(\.link) == [.joined])
             #expect(try server.status(of: "default").hosts.map(\.circuits) == [1])
         }

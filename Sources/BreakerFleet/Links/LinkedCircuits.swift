@@ -50,7 +50,9 @@ final class LinkedCircuits {
     /// The time of the whole read that `publishedRules` come from.
     private var rulesReadAt: Int64?
     /// The epochs of the circuits that this host has opened by its own rules, as last published.
-    private var publishedTrips: ByName<Epoch>?
+    private(set) var publishedTrips: ByName<Epoch>?
+    /// Own trips, and their ends, for the histories at the server.
+    var unrecorded: [Registers.OwnChange] = []
     var serverClock = ServerClock()
     private let session = Int64.random(in: 1...Int64.max)
 
@@ -120,6 +122,7 @@ final class LinkedCircuits {
         let all = Names(self.links.keys)
         let notified = registers.changed(by: registers.connection.drainNotifications())?.intersection(all) ?? all
         try self.read(registers, notified)
+        try self.recordOwnTrips(at: registers)
         let concerned = isBeat ? all : changed.union(notified).union(woken).union(self.postponed)
         // A link whose read of the file is old must decide nothing; the host relies on its own file.
         guard !concerned.isEmpty, self.isFileFresh else { return }
@@ -193,6 +196,7 @@ final class LinkedCircuits {
             self.link, rules: rules == self.publishedRules ? nil : rules,
             ownTrips: epochs == self.publishedTrips ? nil : ownTrips, reading: Names(self.links.keys),
             changedSince: self.changedSince)
+        self.unrecorded = self.ownChanges(to: ownTrips)
         self.publishedTrips = epochs
         (self.publishedRules, self.rulesReadAt) = (rules, self.file.wholeAt)
         self.lastBeat = self.now

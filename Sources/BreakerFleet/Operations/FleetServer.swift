@@ -96,12 +96,27 @@ package struct FleetServer {
             differing: try registers.differingRules())
     }
 
+    /// The newest changes of a circuit, oldest first.
+    ///
+    /// - Throws: `wrongSchema` if the database's schema is older than the histories.
+    package func history(of circuit: FleetCircuit, of fleet: String) throws(FleetError) -> [FleetEvent] {
+        let registers = try self.registers(of: fleet)
+        guard registers.keepsHostReports else {
+            throw FleetError(
+                code: .wrongSchema,
+                message:
+                    "the database's schema 'fleet' has the version \(FleetSchema.name(of: registers.schema)), which "
+                    + "has no histories; have the database's owner run 'breaker-fleet schema apply'")
+        }
+        return try registers.history(of: circuit.name)
+    }
+
     /// Deletes a host that is not joined from the status; false if there is no such host.
     package func forget(_ host: FleetStatus.Host, of fleet: String) throws(FleetError) -> Bool {
         try self.registers(of: fleet).forget(host.storedName)
     }
 
-    private func registers(of fleet: String) throws(FleetError) -> Registers {
+    func registers(of fleet: String) throws(FleetError) -> Registers {
         var registers = Registers(self.connection, fleet: fleet, host: "")
         registers.schema = try registers.checkSchema()
         return registers

@@ -82,6 +82,11 @@ package struct FleetStatus: Sendable, Hashable {
     /// The rules of the circuits for which joined hosts have different rules.
     package var differing: [Rule]
 
+    /// The circuit of a name, compared by its bytes.
+    package func circuit(named name: String) -> FleetCircuit? {
+        self.circuits.first { ExactName($0.name) == ExactName(name) }
+    }
+
     /// The own trips of circuits that are not open or held on all hosts.
     package var loneTrips: [OwnTrip] {
         let shared = Names(self.circuits.lazy.filter { !$0.isPlainlyClosed }.map(\.name))
@@ -91,7 +96,7 @@ package struct FleetStatus: Sendable, Hashable {
 
 /// A register, as programs show it to people.
 package struct FleetCircuit: Sendable, Hashable {
-    private let register: Register
+    let register: Register
 
     init(_ register: Register) { self.register = register }
 

@@ -10,7 +10,8 @@ package enum FleetSchema {
     /// A minor version only adds to the schema; a link refuses another major version.
     static let version: Int64 = 2_001
     static let major: Int64 = 2
-    /// The version since which the server keeps hosts that have left, and the circuits that a host has opened itself.
+    /// The version since which the server keeps hosts that have left, the circuits that a host has opened itself, and
+    /// the newest changes of each circuit.
     static let withHostReports: Int64 = 2_001
 
     /// The channel on which links are notified of changed registers.
@@ -149,6 +150,10 @@ package enum FleetSchema {
         ALTER TABLE fleet.link
         ADD COLUMN left_at bigint CHECK (left_at \(stamps)), ADD COLUMN own_trips jsonb NOT NULL DEFAULT '{}'
         """,
+        """
+        ALTER TABLE fleet.circuit
+        ADD COLUMN history jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(history) = 'array')
+        """,
         "UPDATE fleet.meta SET version = \(version)",
     ]
 
@@ -159,6 +164,7 @@ package enum FleetSchema {
     ///   all its circuits at once.
     /// - `hold_…`, `reset_…`: operators' newest hold or release, and their newest reset. Each has its own stamp; the
     ///   generation does not cover them.
+    /// - `history`: the newest changes, newest first.
     private static let circuit = """
         CREATE TABLE IF NOT EXISTS fleet.circuit (
             fleet text NOT NULL, name text NOT NULL,
@@ -175,6 +181,7 @@ package enum FleetSchema {
             lease_host text, lease_ends bigint CHECK (lease_ends \(stamps)), lease_for bigint CHECK (lease_for \(durations)),
             changed xid8 NOT NULL DEFAULT pg_current_xact_id(),
             used bigint NOT NULL CHECK (used \(stamps)),
+            history jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(history) = 'array'),
             PRIMARY KEY (fleet, name),
             CHECK ((state = 'open') = (open_until IS NOT NULL) AND (open_until IS NULL) = (open_for IS NULL)),
             CHECK ((lease_host IS NULL) = (lease_ends IS NULL) AND (lease_ends IS NULL) = (lease_for IS NULL)),

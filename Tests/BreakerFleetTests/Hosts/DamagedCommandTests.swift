@@ -86,7 +86,7 @@ import Testing
             }
             let status = try await FleetProcess.run(["status"] + server).output
             #expect(status.contains("fleet default: 0 joined, 2 cut off, 1 circuit"), "\(status)")
-            #expect(status.contains("cut off: the link does not send the hold of 'api' by 'ann'"), "\(status)")
+            #expect(status.contains("  the link does not send the hold of 'api' by 'ann'"), "\(status)")
 
             // No host sends it back to a server that has lost it.
             let owner = try database.connect()

@@ -15,7 +15,9 @@ import Testing
         (["status"], "status"), (["check"], "check"), (["check", "--host", "a"], "check"),
         (["schema", "check"], "schemaChecked"), (["schema", "apply"], "schemaApplied"), (["help"], "help"),
         (["help", "forget"], "help"), (["status", "--help"], "help"), (["--version"], "versions"),
-        (["forget", "left"], "forgotten"),
+        (["forget", "left"], "forgotten"), (["history", "reopened"], "history"), (["reset", "reopened"], "changes"),
+        (["release", "closed"], "changes"),
+        (["hold", "open", "closed", "--for", "2m"], "changes"), (["hold", "open", "own", "--dry-run"], "changes"),
     ]
 
     /// A fleet with a host, a circuit and a hold of each kind.
@@ -48,7 +50,7 @@ import Testing
         let schema = try JSONSchema(contentsOf: root.appending(path: "docs/breaker-fleet.schema.json"))
         let database = try await Self.database()
         for (line, definition) in Self.lines {
-            let result = try await FleetProcess.run(["--json", "--postgres", database.connection] + line)
+            let result = Told(["--json"] + line, at: database)
             #expect(result.output.hasSuffix("\n") && result.output.count { $0 == "\n" } == 1, "\(line): \(result)")
             #expect(schema.complaints(about: result.output, as: definition) == [], "\(line)")
             #expect(schema.complaints(about: result.output) == [], "\(line)")
@@ -60,27 +62,26 @@ import Testing
 
     @Test func hostsThatDoNotComeBackAreForgotten() async throws {
         let database = try await Self.database()
-        let options = ["--postgres", database.connection]
-        let status = try await FleetProcess.run(["status"] + options)
+        let status = Told(["status"], at: database)
         #expect(status.output.contains("left     left"), "\(status.output)")
         #expect(status.output.contains("a host that does not come back is listed until"), "\(status.output)")
         #expect(status.output.contains("own      a     open"), "\(status.output)")
-        let check = try await FleetProcess.run(["check", "--host", "left"] + options)
+        let check = Told(["check", "--host", "left"], at: database)
         #expect(
             check.output.contains("own  open on a alone\n") && check.output.contains("half  half-open on a alone\n"))
-        #expect(check.code == 5 && check.errors.contains("the link of 'left' has left, "), "\(check.errors)")
+        #expect(check.code == .cutOff && check.talk.contains("the link of 'left' has left, "), "\(check.talk)")
         for (name, complaint) in [
             ("a", "the link of 'a' still reports"), ("refused", "the link of 'refused' still reports"),
             ("lefd", "no host is named 'lefd'\nhint: did you mean 'left'?"),
         ] {
             // All or none.
-            let result = try await FleetProcess.run(["forget", "left", name] + options)
-            #expect(result.code == 1 && result.output.isEmpty)
-            #expect(result.errors.contains(complaint), "\(result.errors)")
+            let result = Told(["forget", "left", name], at: database)
+            #expect(result.code == .failed && result.output.isEmpty)
+            #expect(result.talk.contains(complaint), "\(result.talk)")
         }
-        let forgotten = try await FleetProcess.run(["forget", "left"] + options)
-        #expect(forgotten.code == 0 && forgotten.output == "left  forgotten\n")
-        #expect(try await !FleetProcess.run(["status"] + options).output.contains("left"))
+        let forgotten = Told(["forget", "left"], at: database)
+        #expect(forgotten.code == .done && forgotten.output == "left  forgotten\n")
+        #expect(!Told(["status"], at: database).output.contains("left"))
     }
 }
 #endif

@@ -34,7 +34,9 @@ import Testing
 
     // MARK: - Help
 
-    @Test(arguments: ["", "run", "status", "check", "forget", "schema", "completions", "help"])
+    @Test(arguments: [
+        "", "run", "status", "check", "reset", "hold", "release", "history", "forget", "schema", "completions", "help",
+    ])
     func helpFitsATerminal(verb: String) async throws {
         let help = try await FleetProcess.run(["help", verb].filter { !$0.isEmpty })
         #expect(help.code == 0)
@@ -237,7 +239,9 @@ import Testing
         (["run", "--store", "a", "--postgres", "host='"], "malformed"),
         (["run", "--store", "a", "--postgres", "password=geheim"], "holds a password"),
         (["status", "--postgres", "postgresql://u:geheim@h/d"], "holds a password"),
-        (["forget"], "'forget' needs a host's name"),
+        (["history"], "'history' takes one circuit's name"), (["forget"], "'forget' needs a host's name"),
+        (["reset"], "'reset' needs a circuit's name"), (["hold", "open"], "'hold' needs a circuit's name"),
+        (["hold", "api"], "'hold' needs 'open' or 'closed' before the circuits"),
         (["schema"], "'schema' takes one of print, apply and check"),
         (["schema", "drop"], "'schema' takes one of print, apply and check"),
     ])

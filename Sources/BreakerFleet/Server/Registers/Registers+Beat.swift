@@ -29,7 +29,7 @@ extension Registers {
     }
 
     /// Whether the server keeps what a host reports of itself alone.
-    private var keepsHostReports: Bool { self.schema >= FleetSchema.withHostReports }
+    var keepsHostReports: Bool { self.schema >= FleetSchema.withHostReports }
 
     /// Sends this host's heartbeat, and reads as `read` does, in one statement.
     ///

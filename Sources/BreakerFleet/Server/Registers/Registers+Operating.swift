@@ -5,9 +5,16 @@ extension Registers {
     /// Stores an operator's command in place of an older command of its kind.
     ///
     /// A statement that is late or repeated does no harm, because the command carries its own time.
-    func send(_ command: OperatorCommand, of name: String) throws(FleetError) -> Outcome {
+    ///
+    /// - Parameter seen: the register whose commands the server must still have; nil for any.
+    func send(
+        _ command: OperatorCommand, of name: String, ifCommandsAre seen: Register? = nil
+    ) throws(FleetError) -> Outcome {
         guard let stamp = command.stamp, OperatorCommand.sendable.contains(stamp.lamportTime) else { return .refused }
         let change = Self.change(command.kind)
+        let event = self.recording(
+            Self.event(of: command.kind), at: "least(said.at, t.now)", host: "said.host", by: "said.who",
+            reason: "said.why")
         let rows = try self.connection.run(
             """
             WITH \(Self.time),
@@ -16,8 +23,8 @@ extension Registers {
                 $9 AS host, $10::bigint AS lease
             ),
             done AS (
-                UPDATE fleet.circuit SET \(change.values)
-                FROM t, said WHERE fleet = $1 AND name = $2 AND \(change.condition)
+                UPDATE fleet.circuit SET \(change.values)\(event)
+                FROM t, said WHERE fleet = $1 AND name = $2 AND \(change.condition) AND \(Self.isUnchanged(since: seen))
                 RETURNING generation
             )
             SELECT generation, pg_notify('\(FleetSchema.channel)', $11) FROM done
@@ -28,6 +35,28 @@ extension Registers {
                 command.reason.map { ServerText.cut($0) }, self.host, String(self.lease), self.payload(for: name),
             ])
         return rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
+    }
+
+    /// The event of a command, in SQL.
+    private static func event(of kind: OperatorCommand.Kind) -> String {
+        switch kind {
+        case .hold: "CASE said.hold WHEN 'open' THEN 'held-open' WHEN 'closed' THEN 'held-closed' ELSE 'released' END"
+        case .reset: "'reset'"
+        case .probe: "'probe-ordered'"
+        }
+    }
+
+    /// The condition that the register has the commands that an operator has seen; a damaged one does not count.
+    private static func isUnchanged(since seen: Register?) -> String {
+        guard let seen else { return "true" }
+        let kinds = [OperatorCommand.Kind.hold, .reset].filter { !seen.damagedCommands.contains($0) }
+        let conditions = kinds.map { kind in
+            let stamp = seen.command(kind)?.stamp
+            func value(_ number: Int64?) -> String { number.map { String($0) } ?? "NULL" }
+            return "(\(kind)_said, \(kind)_number) IS NOT DISTINCT FROM "
+                + "(\(value(stamp?.lamportTime))::bigint, \(value(stamp?.number))::bigint)"
+        }
+        return (["true"] + conditions).joined(separator: " AND ")
     }
 
     /// The condition that the register has been in its state since before the operator gave the command.

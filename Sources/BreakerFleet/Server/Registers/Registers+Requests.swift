@@ -77,7 +77,7 @@ extension Registers {
             done AS (
                 UPDATE fleet.circuit SET \(Self.next), state = 'open', since = t.now, open_until = t.now + $5::bigint,
                 open_for = $5::bigint, trips = least(trips, \(FleetLimits.trips)) + 1, reason = $6, said_by = NULL,
-                \(Self.noLease)
+                \(Self.noLease)\(self.recording("'opened'", host: "$7", reason: "$6"))
                 FROM t WHERE fleet = $1 AND name = $2 AND generation = $3::bigint AND state = 'closed'
                 RETURNING generation
             ),
@@ -87,7 +87,7 @@ extension Registers {
             """,
             [
                 self.fleet, name, String(generation), self.payload(for: name), String(FleetLimits.duration(openFor)),
-                ServerText.cut(reason),
+                ServerText.cut(reason), self.host,
             ])
         return Self.outcome(rows)
     }
@@ -103,6 +103,8 @@ extension Registers {
             case .closed: (nil, "succeeded")
             case .open(for: let duration): (FleetLimits.duration(duration), "failed")
             }
+        let event = self.recording(
+            "CASE WHEN $6::bigint IS NULL THEN 'closed' ELSE 'reopened' END", host: "$4", reason: "$7")
         let rows = try self.connection.run(
             """
             WITH \(Self.time),
@@ -110,7 +112,7 @@ extension Registers {
                 UPDATE fleet.circuit SET \(Self.next), state = CASE WHEN $6::bigint IS NULL THEN 'closed' ELSE 'open' END,
                 since = t.now, open_until = t.now + $6::bigint, open_for = $6::bigint,
                 trips = CASE WHEN $6::bigint IS NULL THEN 0 ELSE least(trips, \(FleetLimits.trips)) + 1 END, reason = $7,
-                said_by = NULL, \(Self.noLease)
+                said_by = NULL, \(Self.noLease)\(event)
                 FROM t WHERE fleet = $1 AND name = $2 AND generation = $3::bigint AND state = 'open'
                 AND \(isElected ? "lease_host = $4" : "\(Self.isDue) AND \(Self.isLeaseFree)")
                 RETURNING generation
