@@ -56,7 +56,6 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// The circuit's name.
     /// The calls that an outage has hurt.
     public struct Hurt: Sendable, Hashable {
         /// How many calls have failed since the outage began, with those whose failures tripped the circuit.
@@ -71,6 +70,7 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         }
     }
 
+    /// The circuit's name.
     public var id: String { self.name }
     /// The circuit's name, its identity.
     public var name: String

@@ -61,7 +61,8 @@ import Testing
         #expect(shop.inspect(arguments: verb.words + ["--yes", "--reason", "fixed"]).code == .done)
         let event = try #require(try shop.store.history(of: "mail", limit: 1).first)
         #expect(event.by == "ann" && event.subject == "bob" && event.reason == "fixed")
-        #expect(shop.inspect("history", "mail", "--json").output.contains(#""reason":"fixed","refused":0,"subject":"bob""#))
+        let json = shop.inspect("history", "mail", "--json").output
+        #expect(json.contains(#""reason":"fixed","refused":0,"subject":"bob""#))
         let word = verb.words[0] == "reset" ? "ended" : "replaced"
         #expect(shop.inspect("history", "mail").output.contains("ann  fixed; \(word) bob's hold\n"))
     }

@@ -97,7 +97,8 @@ extension Spell {
     ///
     /// - Parameters:
     ///   - events: in the order in which they happened; the oldest may be gone.
-    ///   - circuits: circuits as they are now. They show spells that began before the oldest event, and spells that last.
+    ///   - circuits: circuits as they are now. They show spells that began before the oldest event, and those that
+    ///     last.
     ///   - now: the time of the reading.
     static func all(_ events: [CircuitEvent], _ circuits: [InspectedCircuit], now: Date) -> [Spell] {
         var finder = SpellFinder()

@@ -49,7 +49,8 @@ struct HistoryVerb: Verb {
         self.follows = arguments.has(Self.follow)
         self.showsOutages = arguments.has(Self.outages)
         guard !self.showsOutages || !self.follows && arguments[Self.after] == nil else {
-            throw .usage("'--outages' shows outages, not events: give neither '--follow' nor '--after'", verb: Self.name)
+            throw .usage(
+                "'--outages' shows outages, not events: give neither '--follow' nor '--after'", verb: Self.name)
         }
         self.since = try arguments.duration(Self.since)
         var after: Int64?
