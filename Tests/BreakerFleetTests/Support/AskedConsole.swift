@@ -29,6 +29,7 @@ final class AskedConsole: Console {
     let outputIsTerminal = false
     let errorIsTerminal = false
     let width: Int? = nil
+    let errorWidth: Int? = nil
     let height: Int? = nil
     let loginName = "ann"
     let hostName = "shop-1"
@@ -49,7 +50,7 @@ final class AskedConsole: Console {
     var canAsk: Bool { self.answer != nil }
 
     func write(_ text: String) { self.output += text }
-    func writeError(_ text: String) { self.talk += text }
+    func writeErrorAsItIs(_ text: String) { self.talk += text }
 
     func readLine() -> String? {
         try? self.whileAsked()
