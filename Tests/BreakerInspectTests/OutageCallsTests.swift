@@ -118,6 +118,9 @@ import Testing
         #expect(closed.contains(", 39 s: 2 failed, 74 refused"), "\(closed)")
         let table = self.shop.inspect("history", "users", "--outages").output
         #expect(table.contains("39 s") && table.contains("74  a probe"), "\(table)")
+        let page = self.shop.directory.appendingPathComponent("report.html")
+        #expect(self.shop.inspect("report", page.path).code == .done)
+        #expect(try String(contentsOf: page, encoding: .utf8).contains("<td>2 failed, 74 refused</td>"))
         let metrics = self.shop.inspect("metrics").output
         #expect(
             metrics.contains(

@@ -46,11 +46,11 @@ import Testing
 
         let outages = try self.rows(page, below: "Outages")
         #expect(outages.count == 2)
-        #expect(Array(outages[0][2...4]) == ["lasts", "3 s", "0"], "\(outages)")
+        #expect(Array(outages[0][2...5]) == ["lasts", "3 s", "2 failed, 0 refused", "0"], "\(outages)")
         // An older one is folded below the newest, without the circuit's name.
-        #expect(outages[1][2] == "62 s" && outages[1][3] == "1")
-        #expect(outages[1][5].hasPrefix("2 failures within 60 s, the last: 503 from upstream"), "\(outages)")
-        #expect(outages[1][6].hasPrefix("a probe of "))
+        #expect(outages[1][2] == "62 s" && outages[1][4] == "1")
+        #expect(outages[1][6].hasPrefix("2 failures within 60 s, the last: 503 from upstream"), "\(outages)")
+        #expect(outages[1][7].hasPrefix("a probe of "))
         let holds = try self.rows(page, below: "Holds")
         #expect(holds.count == 1)
         #expect(Array(holds[0][3...7]) == ["5 s", "held open", "ann", "the provider moves", "released by bob"])
@@ -140,9 +140,9 @@ import Testing
         try Shop.sqlite(shop.path, "DELETE FROM event WHERE kind = 'tripped'; UPDATE circuit SET outage_since = NULL;")
         let outages = try self.rows(try self.page(of: shop), below: "Outages")
         let ended = try #require(outages.first { $0[0] == "ended" })
-        #expect(ended[1].hasPrefix("before") && ended[3] == "more than 93 s" && ended[4] == "3", "\(ended)")
+        #expect(ended[1].hasPrefix("before") && ended[3] == "more than 93 s" && ended[4] == "unknown how many failed" && ended[5] == "3", "\(ended)")
         let lasts = try #require(outages.first { $0[0] == "lasting" })
-        #expect(lasts[2] == "lasts" && lasts[4] == "3", "\(lasts)")
+        #expect(lasts[2] == "lasts" && lasts[5] == "3", "\(lasts)")
     }
 
     @Test(arguments: [false, true]) func aHoldThatEndedByItselfEndedThen(isTouched: Bool) throws {

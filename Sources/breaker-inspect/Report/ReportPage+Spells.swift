@@ -14,7 +14,8 @@ extension ReportPage {
         var titles: [String] {
             ["From", "To", "How long"]
                 + (self == .outages
-                    ? ["Failed probes", "Tripped by", "Why", "Ended by"] : ["State", "Who", "Why", "Ended by"])
+                    ? ["Calls hurt", "Failed probes", "Tripped by", "Why", "Ended by"]
+                    : ["State", "Who", "Why", "Ended by"])
         }
     }
 
@@ -60,15 +61,16 @@ extension ReportPage {
     /// The cells behind the circuit's name.
     private func cells(of spell: Spell) -> [String] {
         let begun = spell.begunBy.map { EventLine($0) }
-        let state: String =
+        let details: [String] =
             switch spell.kind {
-            case .outage: "\(spell.failedProbes)"
-            case .held(let state): "held \(state.rawValue)"
+            case .outage: [spell.briefDamage, "\(spell.failedProbes)"]
+            case .held(let state): ["held \(state.rawValue)"]
             }
         return [
             (spell.isStartKnown ? "" : "before ") + self.time(spell.start),
-            self.endTime(spell), self.length(spell), state, HTML.text(begun?.who ?? "not in the history"),
-            HTML.text(begun?.reason ?? ""), self.end(of: spell),
+            self.endTime(spell), self.length(spell),
+        ] + details + [
+            HTML.text(begun?.who ?? "not in the history"), HTML.text(begun?.reason ?? ""), self.end(of: spell),
         ]
     }
 
