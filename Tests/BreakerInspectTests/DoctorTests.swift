@@ -29,7 +29,7 @@ import Testing
         #expect(talk.isEmpty)
         // What is well stands in one line, behind what is worth knowing.
         let lines = output.split(separator: "\n")
-        #expect(lines.last == "nothing is wrong")
+        #expect(lines.last == "nothing is wrong with the store")
         #expect(lines.dropLast().last?.hasPrefix("ok ") ?? false)
         for name in ["file system, permissions", "contents", "log, lock file, board", "workers, probes"] {
             #expect(lines.dropLast().last?.contains(name) ?? false, "\(name): \(output)")

@@ -31,7 +31,8 @@ enum CircuitChecks {
                 "'\(Tool.name) release NAME' takes a hold off; 'hold --for' gives it an end"),
             Self.note(
                 "flapping", flapping.map { "\($0.name) has tripped \($0.trips) times within the last hour" },
-                "'\(Tool.name) history NAME --outages' shows the outages; a longer recovery time makes fewer of them"),
+                "calls fail again after each probe: look at the service; '\(Tool.name) history NAME --outages' shows when"
+            ),
         ].compactMap(\.self)
     }
 

@@ -25,7 +25,7 @@ struct DoctorVerb: Verb {
             context.console.write(JSONDocument.findings(shown, isHealthy: wrong == 0, degraded: live?.seen))
         } else {
             Self.print(findings, in: context)
-            let verdict = wrong == 0 ? "nothing is wrong" : wrong.counted("problem")
+            let verdict = wrong == 0 ? "nothing is wrong with the store" : wrong.counted("problem")
             context.console.write("\n\(verdict)\n")
         }
         return wrong == 0 ? .done : .failed
