@@ -123,9 +123,9 @@ struct SharedAct {
         self.console.tell("The store has the history:")
         _ = try self.inspect(["history", Rules.circuit])
         self.claims.check(
-            "one trip, one probe that failed, one reset, and nothing else",
+            "one trip, one prober that died, one probe that failed, one reset, and nothing else",
             try self.store.history(of: Rules.circuit).reversed().map(\.kind.rawValue),
-            is: ["tripped", "probing", "reopened", "reset"])
+            is: ["tripped", "probing", "proberDied", "reopened", "reset"])
     }
 
     /// Runs the tool, and shows what an operator would see.
