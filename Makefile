@@ -49,7 +49,7 @@ torture: ## break stores on purpose, for long
 	@swift run $(if $(FLEET),--traits PostgreSQL --scratch-path .build/fleet) breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(SHORT),--short) $(if $(WITHOUT),--without $(WITHOUT)) $(foreach folder,$(SQLITE),--sqlite '$(folder)')
 
 # Which releases: `make upgrade RELEASES="0.5.0"`.
-RELEASES := 0.5.0 0.5.1 0.6.0
+RELEASES := 0.5.0 0.5.1 0.6.0 0.6.1
 
 upgrade: ## move files of earlier releases to this one's schema
 	@scripts/setup.sh python
