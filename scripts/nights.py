@@ -182,7 +182,7 @@ INCIDENTS = {
             Ask(
                 "doctor",
                 Fact("which circuit flaps", r"flapping note users has tripped [45] times within the last hour"),
-                Fact("what to type next", r"-> 'breaker-inspect history \S+ --outages'"),
+                Fact("what to type next", r"look at the service; 'breaker-inspect history \S+ --outages' shows when"),
                 FITS,
             ),
         ),
@@ -317,7 +317,7 @@ INCIDENTS = {
                 "doctor",
                 Fact("since when the host is cut off", rf"link wrong cut off from the other hosts since {CLOCK}"),
                 Fact("that it guards itself", r"this host guards itself"),
-                Fact("the cause", r"Connection refused"),
+                Fact("the cause", r"Connection refused|the database system is (shutting down|starting up)"),
                 Fact("what to do", r"->.*the link then joins by itself"),
                 FITS, WRONG_FIRST, code=1,
             ),
