@@ -9,7 +9,8 @@ extension LinkedCircuits {
         do throws(FleetError) {
             try registers.record(self.unrecorded)
         } catch {
-            guard registers.connection.isOpen, error.code == .refused else { throw error }
+            // The history is for people: without it the link still obeys and reports.
+            guard registers.connection.isOpen else { throw error }
             self.newTrouble = Trouble(text: "can't send its own trips: \(error.message)", code: error.code)
         }
     }

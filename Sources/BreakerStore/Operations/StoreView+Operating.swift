@@ -128,7 +128,8 @@ extension StoreView {
     ) throws(BreakerStoreError) -> Found<Value> {
         let database = self.database
         let board = self.board
-        let trips = try database.trips(since: self.moment.now.subtracting(InspectedCircuit.tripTime))
+        // A damaged history must not hide the circuits.
+        let trips = (try? database.trips(since: self.moment.now.subtracting(InspectedCircuit.tripTime))) ?? [:]
         var found = Found(value: initial, live: try self.liveWorkers(), isBroad: false, missing: nil)
         func read(_ search: CircuitSearch, isNamed: Bool) throws(BreakerStoreError) {
             try database.circuits(

@@ -117,7 +117,9 @@ struct CircuitReader {
     private func failedAndRefused(
         _ failed: CircuitColumn, _ refused: CircuitColumn
     ) throws(Unreadable) -> CircuitRow.FailedAndRefused? {
-        guard let failed = try self.optionalInteger(failed), let refused = try self.optionalInteger(refused) else {
+        guard let failed = try self.optionalInteger(failed), let refused = try self.optionalInteger(refused),
+            min(failed, refused) >= 0
+        else {
             return nil
         }
         return CircuitRow.FailedAndRefused(failed: failed, refused: refused)
