@@ -72,7 +72,7 @@ def full_disk(night):
         return all(answer.startswith(f"health={health}") for answer in answers)
 
     night.until("the reserve is used up", lambda: all_are("degraded"))
-    # Without further calls the log may begin anew, and workers recover for a while.
+    # Without further calls the log may begin again, and workers recover for a while.
     for worker in workers:
         worker.say("fail users 5000")
     night.until_printed(r"6 of 6 workers .*for \d+ s", "doctor")

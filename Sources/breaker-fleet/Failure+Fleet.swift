@@ -34,7 +34,7 @@ extension FleetServer {
         }
     }
 
-    /// Asks or tells the server something, and makes a failure of the program of the library's error.
+    /// Queries or changes the server, and makes a failure of the program of the library's error.
     func asked<Value>(
         orEndWith code: ExitCode = .failed, _ body: (FleetServer) throws(FleetError) -> Value
     ) throws(Failure) -> Value {

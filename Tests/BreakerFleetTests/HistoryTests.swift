@@ -68,7 +68,7 @@ import Testing
         }
         let before = try changed()
         let trip = Registers.OwnTrip(circuit: "x", age: 5_000_000, isHalfOpen: false, lastError: "503")
-        // A link that begins anew says it again.
+        // A link that begins again says it again.
         for _ in 0..<2 { try a.record([.tripped(trip), .ended(circuit: "y"), .ended(circuit: "absent")]) }
         try b.record([.tripped(trip)])
         #expect(try Self.kinds(a) == ["own-trip a -", "own-trip b -"])

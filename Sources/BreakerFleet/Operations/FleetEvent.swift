@@ -15,7 +15,7 @@ package struct FleetEvent: Sendable, Hashable {
 
     package var kind: Kind
     package var age: Int64
-    /// The host that has told the server; nil for a command that was given at the server.
+    /// The host that has reported it; nil for a command that was given at the server.
     package var host: String?
     /// The operator.
     package var by: String?

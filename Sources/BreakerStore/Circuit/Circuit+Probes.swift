@@ -157,14 +157,10 @@ extension Circuit {
     /// Frees the slots of dead workers, and of probes whose lease is over.
     mutating func sweepProbes(at now: StoreTime, isAlive: (WorkerID) -> Bool) {
         for probe in self.probes where !isAlive(probe.worker) {
-            self.record(
-                .proberDied, from: self.word, reason: "its process ended before it reported",
-                subject: probe.prober?.description)
+            self.recordLoss(of: probe, as: .proberDied, "its process ended before it reported")
         }
         for probe in self.probes where isAlive(probe.worker) && probe.leaseEnds <= now {
-            self.record(
-                .probeExpired, from: self.word, reason: "did not report within \(probe.lease.readable)",
-                subject: probe.prober?.description)
+            self.recordLoss(of: probe, as: .probeExpired, "did not report within \(probe.lease.readable)")
         }
         self.probes.removeAll { $0.leaseEnds <= now || !isAlive($0.worker) }
     }
@@ -178,16 +174,19 @@ extension Circuit {
         guard now < probe.leaseEnds else {
             let late = Duration.microseconds(
                 max(0, now.microseconds.subtractingSaturating(probe.leaseEnds.microseconds)))
-            self.record(
-                .probeExpired, from: self.word,
-                reason: "reported \(late.readable) after its \(probe.lease.readable) were over",
-                subject: probe.prober?.description)
+            self.recordLoss(
+                of: probe, as: .probeExpired, "reported \(late.readable) after its \(probe.lease.readable) were over")
             return nil
         }
         switch self.state {
         case .halfOpen(let successes): return successes
         case .closed, .open, .unknown: return nil
         }
+    }
+
+    /// Adds to the history that a probe has lost its slot.
+    private mutating func recordLoss(of probe: Probe, as kind: CircuitEvent.Kind, _ reason: String) {
+        self.record(kind, from: self.word, reason: reason, subject: probe.prober?.description)
     }
 }
 

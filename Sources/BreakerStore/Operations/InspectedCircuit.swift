@@ -41,8 +41,8 @@ package struct InspectedCircuit: Sendable, Hashable {
         package var calls: Int64
     }
 
-    /// How far back trips are counted, in microseconds: one hour.
-    static let tripTime: Int64 = 3_600_000_000
+    /// How far back trips are counted.
+    package static let tripWindow = Duration.seconds(3_600)
 
     /// A probe that has lost its slot.
     package struct LostProbe: Sendable, Hashable {
@@ -109,7 +109,7 @@ extension StoredCircuit {
             guard isDead || probe.leaseEnds <= moment.now else { return nil }
             return InspectedCircuit.LostProbe(probe: CircuitSnapshot.Probe(probe, moment.date), isDead: isDead)
         }
-        let start = moment.now.subtracting(InspectedCircuit.tripTime)
+        let start = moment.now.subtracting(InspectedCircuit.tripWindow.saturatingMicroseconds)
         inspected.tripsWithinHour = self.trips.count { $0 >= start }
         inspected.hurtSinceChange = self.callsOfGeneration.map {
             CircuitSnapshot.Hurt($0.hurt(in: self.row.circuit))

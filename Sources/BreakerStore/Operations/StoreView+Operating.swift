@@ -129,7 +129,8 @@ extension StoreView {
         let database = self.database
         let board = self.board
         // A damaged history must not hide the circuits.
-        let trips = (try? database.trips(since: self.moment.now.subtracting(InspectedCircuit.tripTime))) ?? [:]
+        let start = self.moment.now.subtracting(InspectedCircuit.tripWindow.saturatingMicroseconds)
+        let trips = (try? database.trips(since: start)) ?? [:]
         var found = Found(value: initial, live: try self.liveWorkers(), isBroad: false, missing: nil)
         func read(_ search: CircuitSearch, isNamed: Bool) throws(BreakerStoreError) {
             try database.circuits(

@@ -14,7 +14,7 @@ struct HistoryVerb: Verb {
         The server keeps the newest 50 changes of each circuit: trips of the fleet,
         outcomes of its probes, and operators' commands, for all hosts; and since when
         single hosts have opened it by their own rules (own-trip, own-end). HOST is the
-        host whose link has told the server, WHO the operator. Calls, probes and what a
+        host whose link has reported it, WHO the operator. Calls, probes and what a
         host did while it was cut off stand in the host's own file: see
         'breaker-inspect history' there. Links of 0.6.0 add nothing.
         """

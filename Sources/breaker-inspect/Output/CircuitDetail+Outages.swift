@@ -21,7 +21,7 @@ extension CircuitDetail {
     /// How often the circuit has tripped lately, if it flaps.
     var flapping: [String]? {
         guard self.inspected.flaps else { return nil }
-        let recent = self.outages.filter { self.now.since($0.start) <= InspectedCircuit.hour && $0.isStartKnown }
+        let recent = self.outages.filter { self.now.since($0.start) <= InspectedCircuit.tripWindow && $0.isStartKnown }
         guard let first = recent.last else { return nil }
         let lengths = recent.compactMap { outage in outage.end.map { max(.zero, $0.since(outage.start)) } }
         let ends = [lengths.min(), lengths.max()].compactMap { $0?.readable }
@@ -47,7 +47,6 @@ extension CircuitDetail {
 }
 
 extension InspectedCircuit {
-    static let hour = Duration.seconds(3_600)
     /// From so many trips within an hour on, a circuit flaps.
     private static let flappingTrips = 3
 

@@ -114,7 +114,7 @@ struct CircuitDetail {
         let reason = hasOwnReason ? nil : self.inspected.tripReason
         let ago = max(.zero, self.now.since(since))
         // The date is that of the state's line, or of the day before.
-        let time = ago < InspectedCircuit.hour * 12 ? since.readableTime : since.readable
+        let time = ago < .seconds(43_200) ? since.readableTime : since.readable
         let isLong = self.circuit.tripsInARow > 1
         let trips = isLong ? ", \(self.trips)" : ""
         let damage = self.outages.first { $0.end == nil }.map { ": " + (isLong ? $0.briefDamage : $0.damage) } ?? ""

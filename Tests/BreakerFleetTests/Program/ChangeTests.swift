@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ChangeTests {
     @Test func allHostsObey() async throws {
         try await Fleet.with(2) { hosts, database in
-            let held = Told(["hold", "open", "api", "--reason", "INC-1", "--for", "1h"], at: database)
+            let held = Answer(["hold", "open", "api", "--reason", "INC-1", "--for", "1h"], at: database)
             #expect(held.code == .done)
             #expect(held.output.hasPrefix("api  closed -> held-open for "), "\(held.output)")
             #expect(held.talk == "2 hosts joined\n", "\(held.talk)")
@@ -25,10 +25,10 @@ import Testing
             try synchronously { try hosts[1].store.hold("api", .closed, by: "bob") }
             let registers = try database.registers(host: "observer")
             try await Fleet.wait("the server has it") { try registers.one("api")?.hold?.by == "bob" }
-            let released = Told(["release", "api"], at: database)
+            let released = Answer(["release", "api"], at: database)
             #expect(released.output == "api  held-closed -> closed\n", "\(released.output)")
             try await Fleet.wait("none is held") { !hosts.contains(where: \.isHeld) }
-            #expect(Told(["release", "api"], at: database).talk == "nothing there is held\n")
+            #expect(Answer(["release", "api"], at: database).talk == "nothing there is held\n")
         }
     }
 
@@ -38,14 +38,14 @@ import Testing
             #expect(hosts[0].isOpen)
             let server = try FleetServer(connection: database.connection)
             try await Fleet.wait("it is reported") { try !server.status(of: "default").loneTrips.isEmpty }
-            let reset = Told(["reset", "api", "--as", "bob", "--reason", "fixed"], at: database)
+            let reset = Answer(["reset", "api", "--as", "bob", "--reason", "fixed"], at: database)
             #expect(reset.output == "api  open on single hosts -> closed\n", "\(reset.output)")
             try await Fleet.wait("it is closed") { !hosts[0].isOpen }
             let event = try #require(try hosts[0].events(.reset).first)
             #expect(event.by == "fleet: bob" && event.reason == "fixed")
             // One that the fleet has opened, too.
             try await Fleet.trip(hosts)
-            #expect(Told(["reset", "api"], at: database).output == "api  open -> closed\n")
+            #expect(Answer(["reset", "api"], at: database).output == "api  open -> closed\n")
             try await Fleet.wait("all are closed") { !hosts.contains(where: \.isOpen) }
         }
     }
@@ -64,39 +64,39 @@ import Testing
     func asksBeforeItEndsAnothersHold(line: [String]) async throws {
         let (database, registers) = try await Self.held(by: "bob")
         func holder() throws -> String? { try registers.one("mail")?.hold?.by }
-        let alone = Told(line, at: database)
+        let alone = Answer(line, at: database)
         #expect(alone.code == .usage && alone.talk.contains("mail is held open by bob for 3 d: INC-1: wait; to "))
         #expect(alone.talk.contains("give --yes to confirm"), "\(alone.talk)")
-        let dry = Told(line + ["--dry-run"], at: database)
+        let dry = Answer(line + ["--dry-run"], at: database)
         #expect(
             dry.code == .done && dry.talk == "dry run: nothing was changed\n" && dry.output.contains("held-open ->"))
-        let declined = Told(line, at: database, answering: "n")
+        let declined = Answer(line, at: database, answering: "n")
         #expect(declined.code == .declined && declined.output.isEmpty)
         #expect(declined.talk.hasPrefix("mail is held open by bob for 3 d: INC-1: wait\n"), "\(declined.talk)")
         #expect(declined.talk.hasSuffix(" hold. Go on? [y/N] nothing was changed\n") || line[0] == "hold")
         #expect(try holder() == "bob")
-        let accepted = Told(line, at: database, answering: "y")
+        let accepted = Answer(line, at: database, answering: "y")
         #expect(accepted.code == .done && accepted.output.hasPrefix("mail  held-open -> "))
         #expect(try holder() == (line[0] == "hold" ? "ann" : nil))
     }
 
     @Test func doesNotAskAboutItsOwnHoldNorWithYes() async throws {
         let (database, registers) = try await Self.held(by: "ann")
-        #expect(Told(["hold", "closed", "mail"], at: database).code == .done)
+        #expect(Answer(["hold", "closed", "mail"], at: database).code == .done)
         #expect(try registers.one("mail")?.hold?.hold == .closed)
         let (other, others) = try await Self.held(by: "bob")
-        #expect(Told(["reset", "mail", "--yes"], at: other).code == .done)
+        #expect(Answer(["reset", "mail", "--yes"], at: other).code == .done)
         #expect(try others.one("mail")?.hold == nil)
     }
 
     /// While somebody thinks, another operator gives a command: it is not replaced.
     @Test func aCommandThatCameFirstStays() async throws {
         let (database, registers) = try await Self.held(by: "bob")
-        let told = Told(["hold", "closed", "mail"], at: database, answering: "y") {
+        let answer = Answer(["hold", "closed", "mail"], at: database, answering: "y") {
             _ = try registers.perform(.send(registers.command(.hold(.open, for: nil), by: "cid")), on: "mail")
         }
-        #expect(told.code == .failed && told.output.isEmpty)
-        #expect(told.talk.contains("an operator has just changed 'mail', so it was left alone"), "\(told.talk)")
+        #expect(answer.code == .failed && answer.output.isEmpty)
+        #expect(answer.talk.contains("an operator has just changed 'mail', so it was left alone"), "\(answer.talk)")
         #expect(try registers.one("mail")?.hold?.by == "cid")
     }
 
@@ -104,20 +104,20 @@ import Testing
     @Test func isNewerThanWhatTheServerHas() async throws {
         let (database, registers) = try await Self.held(by: "ann")
         try registers.set("hold_said = fleet.now() + 3600000000", of: "mail")
-        #expect(Told(["reset", "mail"], at: database).code == .done)
+        #expect(Answer(["reset", "mail"], at: database).code == .done)
         #expect(try registers.one("mail")?.hold == nil)
         // What is damaged keeps nobody from a command.
         try registers.set("hold = 'open', hold_said = 9000000000000000, hold_number = 1", of: "mail")
         #expect(try registers.one("mail")?.damagedCommands == [.hold])
-        #expect(Told(["hold", "closed", "mail"], at: database).code == .done)
+        #expect(Answer(["hold", "closed", "mail"], at: database).code == .done)
         #expect(try registers.one("mail")?.hold?.hold == .closed)
     }
 
     @Test func aMissingNameChangesNothing() async throws {
         let (database, registers) = try await Self.held(by: "ann")
-        let told = Told(["reset", "mail", "mial"], at: database)
-        #expect(told.code == .noSuchCircuit && told.output.isEmpty)
-        #expect(told.talk.contains("the fleet 'default' has no circuit 'mial'\nhint: did you mean 'mail'?"))
+        let answer = Answer(["reset", "mail", "mial"], at: database)
+        #expect(answer.code == .noSuchCircuit && answer.output.isEmpty)
+        #expect(answer.talk.contains("the fleet 'default' has no circuit 'mial'\nhint: did you mean 'mail'?"))
         #expect(try registers.one("mail")?.hold?.by == "ann")
         #expect(try registers.one("mail")?.command(.reset) == nil)
     }

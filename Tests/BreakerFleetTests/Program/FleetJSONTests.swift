@@ -50,7 +50,7 @@ import Testing
         let schema = try JSONSchema(contentsOf: root.appending(path: "docs/breaker-fleet.schema.json"))
         let database = try await Self.database()
         for (line, definition) in Self.lines {
-            let result = Told(["--json"] + line, at: database)
+            let result = Answer(["--json"] + line, at: database)
             #expect(result.output.hasSuffix("\n") && result.output.count { $0 == "\n" } == 1, "\(line): \(result)")
             #expect(schema.complaints(about: result.output, as: definition) == [], "\(line)")
             #expect(schema.complaints(about: result.output) == [], "\(line)")
@@ -62,11 +62,11 @@ import Testing
 
     @Test func hostsThatDoNotComeBackAreForgotten() async throws {
         let database = try await Self.database()
-        let status = Told(["status"], at: database)
+        let status = Answer(["status"], at: database)
         #expect(status.output.contains("left     left"), "\(status.output)")
         #expect(status.output.contains("a host that does not come back is listed until"), "\(status.output)")
         #expect(status.output.contains("own      a     open"), "\(status.output)")
-        let check = Told(["check", "--host", "left"], at: database)
+        let check = Answer(["check", "--host", "left"], at: database)
         #expect(
             check.output.contains("own  open on a alone\n") && check.output.contains("half  half-open on a alone\n"))
         #expect(check.code == .cutOff && check.talk.contains("the link of 'left' has left, "), "\(check.talk)")
@@ -75,13 +75,13 @@ import Testing
             ("lefd", "no host is named 'lefd'\nhint: did you mean 'left'?"),
         ] {
             // All or none.
-            let result = Told(["forget", "left", name], at: database)
+            let result = Answer(["forget", "left", name], at: database)
             #expect(result.code == .failed && result.output.isEmpty)
             #expect(result.talk.contains(complaint), "\(result.talk)")
         }
-        let forgotten = Told(["forget", "left"], at: database)
+        let forgotten = Answer(["forget", "left"], at: database)
         #expect(forgotten.code == .done && forgotten.output == "left  forgotten\n")
-        #expect(!Told(["status"], at: database).output.contains("left"))
+        #expect(!Answer(["status"], at: database).output.contains("left"))
     }
 }
 #endif

@@ -5,7 +5,7 @@ import BreakerTool
 @testable import breaker_fleet
 
 /// What the program answers in this process.
-struct Told {
+struct Answer {
     var code: ExitCode
     var output: String
     var talk: String

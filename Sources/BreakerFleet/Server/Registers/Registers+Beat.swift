@@ -57,7 +57,7 @@ extension Registers {
         let rows = try self.connection.run(
             """
             WITH \(Self.seen(at: 3)),
-            told AS (SELECT jsonb_object_agg(circuit, rule) AS rules FROM unnest($8::text[], $9::text[]) AS r (circuit, rule)),
+            reported AS (SELECT jsonb_object_agg(circuit, rule) AS rules FROM unnest($8::text[], $9::text[]) AS r (circuit, rule)),
             own AS (
                 SELECT jsonb_build_object('session', $5, 'circuits', coalesce(jsonb_object_agg(circuit, jsonb_build_object(
                 'since', greatest(0, t.now - age), 'state', state, 'error', error)), '{}')) AS trips
@@ -69,8 +69,8 @@ extension Registers {
             ),
             beat AS (
                 INSERT INTO fleet.link AS l (fleet, host, session, file, place, program, beat, rules, trouble, trouble_since\(own.columns))
-                SELECT $1, $4, $5::bigint, $6, $10, $7, t.now, coalesce(told.rules, '{}'), $11,
-                CASE WHEN $11 IS NOT NULL THEN t.now END\(own.values) FROM t, told, own
+                SELECT $1, $4, $5::bigint, $6, $10, $7, t.now, coalesce(reported.rules, '{}'), $11,
+                CASE WHEN $11 IS NOT NULL THEN t.now END\(own.values) FROM t, reported, own
                 WHERE NOT EXISTS (SELECT 1 FROM copy)
                 ON CONFLICT (fleet, host) DO UPDATE SET session = excluded.session, file = excluded.file,
                 place = excluded.place, program = excluded.program, beat = excluded.beat, trouble = excluded.trouble,

@@ -52,14 +52,14 @@ extension Registers {
         let rows = try self.connection.run(
             """
             WITH \(Self.time),
-            told AS (
+            reported AS (
                 SELECT l.host, to_jsonb(l) #> '{own_trips,circuits}' AS circuits FROM fleet.link AS l, t
                 WHERE fleet = $1 AND abs(t.now - beat) < \(Self.beatLifetime)
                 AND to_jsonb(l) #>> '{own_trips,session}' = session::text
             )
-            SELECT o.key, told.host, o.value ->> 'state', o.value ->> 'since', t.now, o.value ->> 'error'
-            FROM t, told, jsonb_each(CASE jsonb_typeof(circuits) WHEN 'object' THEN circuits ELSE '{}' END) AS o
-            ORDER BY o.key, told.host LIMIT \(Self.maxRows)
+            SELECT o.key, reported.host, o.value ->> 'state', o.value ->> 'since', t.now, o.value ->> 'error'
+            FROM t, reported, jsonb_each(CASE jsonb_typeof(circuits) WHEN 'object' THEN circuits ELSE '{}' END) AS o
+            ORDER BY o.key, reported.host LIMIT \(Self.maxRows)
             """, [self.fleet])
         return rows.compactMap { row in
             guard let circuit = row.text(0), let host = row.text(1), let now = row.number(4) else { return nil }
@@ -74,13 +74,13 @@ extension Registers {
         let rows = try self.connection.run(
             """
             WITH \(Self.time),
-            told AS (
+            reported AS (
                 SELECT l.host, r.key AS circuit, r.value AS rule
                 FROM t, fleet.link AS l, jsonb_each_text(CASE jsonb_typeof(l.rules) WHEN 'object' THEN l.rules ELSE '{}' END) AS r
                 WHERE l.fleet = $1 AND abs(t.now - l.beat) < \(Self.beatLifetime)
             )
-            SELECT circuit, host, rule FROM told
-            WHERE circuit IN (SELECT circuit FROM told GROUP BY circuit HAVING count(DISTINCT rule) > 1)
+            SELECT circuit, host, rule FROM reported
+            WHERE circuit IN (SELECT circuit FROM reported GROUP BY circuit HAVING count(DISTINCT rule) > 1)
             ORDER BY circuit, rule, host LIMIT \(Self.maxRows)
             """, [self.fleet])
         return rows.compactMap { row in
