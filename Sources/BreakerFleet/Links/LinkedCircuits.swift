@@ -51,8 +51,8 @@ final class LinkedCircuits {
     private var rulesReadAt: Int64?
     /// The epochs of the circuits that this host has opened by its own rules, as last published.
     private(set) var publishedTrips: ByName<Epoch>?
-    /// Own trips, and their ends, for the histories at the server.
-    var unrecorded: [Registers.OwnChange] = []
+    /// Circuits whose own trip has begun or ended, which their histories at the server may not have yet.
+    var unrecorded: Names = []
     var serverClock = ServerClock()
     private let session = Int64.random(in: 1...Int64.max)
 
@@ -122,7 +122,6 @@ final class LinkedCircuits {
         let all = Names(self.links.keys)
         let notified = registers.changed(by: registers.connection.drainNotifications())?.intersection(all) ?? all
         try self.read(registers, notified)
-        try self.recordOwnTrips(at: registers)
         let concerned = isBeat ? all : changed.union(notified).union(woken).union(self.postponed)
         // A link whose read of the file is old must decide nothing; the host relies on its own file.
         guard !concerned.isEmpty, self.isFileFresh else { return }
@@ -135,6 +134,7 @@ final class LinkedCircuits {
             self.newTrouble = Trouble(text: "can't send its failures: \(error.message)", code: error.code)
         }
         try self.takeSteps(concerned, counts, registers)
+        if isBeat { try self.recordOwnTrips(at: registers) }
     }
 
     /// Takes steps for a short time, so that heartbeats and rights to probe never wait for long.
@@ -192,13 +192,17 @@ final class LinkedCircuits {
         var epochs = ByName<Epoch>()
         for file in tripped { epochs[file.name] = file.epoch }
         let ownTrips = tripped.compactMap { self.file.circuit($0.name, at: sent)?.ownTrip }
+        let reportedTrips =
+            if let published = self.publishedTrips { Names(published.keys) } else { try registers.reportedOwnTrips() }
         let reading = try registers.beat(
             self.link, rules: rules == self.publishedRules ? nil : rules,
             ownTrips: epochs == self.publishedTrips ? nil : ownTrips, reading: Names(self.links.keys),
             changedSince: self.changedSince)
-        self.unrecorded = self.ownChanges(to: ownTrips)
-        self.publishedTrips = epochs
-        (self.publishedRules, self.rulesReadAt) = (rules, self.file.wholeAt)
+        self.noteOwnTrips(ownTrips, before: reportedTrips)
+        // An operator may have made the fleet forget this host while the host hung: then its new row has nothing yet.
+        let isKnown = !reading.isNewHost || self.publishedTrips == nil
+        self.publishedTrips = isKnown ? epochs : nil
+        (self.publishedRules, self.rulesReadAt) = isKnown ? (rules, self.file.wholeAt) : (nil, nil)
         self.lastBeat = self.now
         self.serverClock.answered(reading.time, to: sent)
         self.changedSince = reading.seen

@@ -39,7 +39,7 @@ package struct FleetStatus: Sendable, Hashable {
 
         /// Whether people mean this host by a name.
         package func isNamed(_ name: String) -> Bool {
-            ExactName(name) == ExactName(self.storedName) || name == self.name
+            ExactName(name) == ExactName(self.storedName) || ExactName(name) == ExactName(self.name)
         }
 
         package var link: Link {
@@ -91,6 +91,11 @@ package struct FleetStatus: Sendable, Hashable {
     package var loneTrips: [OwnTrip] {
         let shared = Names(self.circuits.lazy.filter { !$0.isPlainlyClosed }.map(\.name))
         return self.ownTrips.filter { !shared.contains($0.circuit) }
+    }
+
+    /// Whether hosts have opened the circuit that is closed on all others.
+    package func isOpenOnSingleHosts(_ circuit: FleetCircuit) -> Bool {
+        circuit.isPlainlyClosed && self.ownTrips.contains { ExactName($0.circuit) == ExactName(circuit.name) }
     }
 }
 

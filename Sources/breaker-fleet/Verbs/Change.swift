@@ -168,8 +168,7 @@ extension FleetStatus {
 
     /// A circuit's state in a word, also of one that only single hosts have opened.
     fileprivate func word(of circuit: FleetCircuit) -> String {
-        let isLone = self.loneTrips.contains { $0.circuit == circuit.name }
-        return isLone ? "open on single hosts" : circuit.word
+        self.isOpenOnSingleHosts(circuit) ? "open on single hosts" : circuit.word
     }
 }
 

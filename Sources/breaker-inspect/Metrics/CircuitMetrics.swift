@@ -23,8 +23,10 @@ struct CircuitMetrics {
     /// How many events of each kind there were.
     var events: [(kind: String, count: UInt64)] = []
     let tripsWithinHour: Int
-    /// How many calls all outages have hurt, the present one included.
-    private var hurt: CircuitSnapshot.Hurt
+    /// How many calls outages have hurt, until the newest change of state that the file has.
+    private var hurt = CircuitSnapshot.Hurt()
+    /// How many calls the present outage has hurt; nil without one, and where unknown.
+    private let presentlyHurt: CircuitSnapshot.Hurt?
 
     /// Copies the facts that the metrics need.
     ///
@@ -42,7 +44,7 @@ struct CircuitMetrics {
         self.failures = hasRateRule ? snapshot.recent?.failed ?? 0 : UInt64(clamping: snapshot.failureCount)
         let refuses = !snapshot.standing.isObserving
         self.tripsWithinHour = circuit.tripsWithinHour
-        self.hurt = circuit.hurtSinceChange ?? CircuitSnapshot.Hurt()
+        self.presentlyHurt = snapshot.hurt
         self.retryIn = (refuses ? snapshot.retryAt : nil).map { max(.zero, $0.since(circuit.now)) }
         self.hold = snapshot.hold.map { (max(.zero, circuit.now.since($0.since)), $0.by ?? "") }
     }
@@ -51,8 +53,8 @@ struct CircuitMetrics {
         for event in events {
             let count = UInt64(clamping: event.count)
             switch OutageSum(rawValue: event.kind.rawValue) {
-            case .failed: self.hurt.failed &+= count
-            case .refused: self.hurt.refused &+= count
+            case .failed: self.hurt.failed = count
+            case .refused: self.hurt.refused = count
             case nil: break
             }
         }
@@ -111,6 +113,15 @@ struct CircuitMetrics {
         .init("breaker_outage_calls_total", .counter, "Calls that failed or were refused in outages of the circuit") {
             $1.add($0.hurt.failed, #"result="failed""#)
             $1.add($0.hurt.refused, #"result="refused""#)
+        },
+        // Not added to the counter above: the rest falls if counts are lost, which Prometheus would take for a reset.
+        .init(
+            "breaker_present_outage_calls", .gauge,
+            "Calls that failed or were refused in the present outage until now; absent without one"
+        ) {
+            guard let hurt = $0.presentlyHurt else { return }
+            $1.add(hurt.failed, #"result="failed""#)
+            $1.add(hurt.refused, #"result="refused""#)
         },
         .init("breaker_trips_within_hour", .gauge, "Trips of the circuit within the last hour") {
             $1.add(UInt64(clamping: $0.tripsWithinHour))

@@ -77,9 +77,9 @@ extension Registers {
                 trouble_since = CASE WHEN excluded.trouble IS NOT NULL AND l.trouble IS NOT NULL THEN l.trouble_since
                 ELSE excluded.trouble_since END,
                 rules = CASE WHEN $8::text[] IS NULL AND l.file = excluded.file THEN l.rules ELSE excluded.rules END\(own.update)
-                WHERE l.place = excluded.place OR abs(excluded.beat - l.beat) >= \(Self.beatLifetime) RETURNING 1
+                WHERE l.place = excluded.place OR abs(excluded.beat - l.beat) >= \(Self.beatLifetime) RETURNING l.xmax = 0 AS is_new
             )
-            SELECT \(Self.columns), EXISTS (SELECT 1 FROM beat), (SELECT host FROM copy)
+            SELECT \(Self.columns), EXISTS (SELECT 1 FROM beat), (SELECT host FROM copy), (SELECT is_new FROM beat)
             FROM t LEFT JOIN fleet.circuit AS c ON \(Self.wanted)
             """,
             [
@@ -91,7 +91,9 @@ extension Registers {
                 ownTrips.map { ServerText.array($0.map { $0.isHalfOpen ? "half-open" : "open" }) },
                 ownTrips.map { ServerText.array($0.map { $0.lastError.map { ServerText.cut($0) } }) },
             ])
-        let reading = try self.reading(rows, of: names, sent: sent)
+        var reading = try self.reading(rows, of: names, sent: sent)
+        // Only a row that was inserted has never been locked or updated.
+        reading.isNewHost = rows.first?.flag(Self.columnCount + 2) ?? false
         guard rows.first?.flag(Self.columnCount) == true else {
             if let original = rows.first?.text(Self.columnCount + 1) {
                 throw FleetError(

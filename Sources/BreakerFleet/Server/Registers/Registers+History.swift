@@ -39,12 +39,17 @@ extension Registers {
         }
         let event = self.recording("o.event", at: "greatest(0, t.now - o.age)", host: "$2", reason: "o.error")
         let own = "('\(FleetEvent.Kind.ownTrip.rawValue)', '\(FleetEvent.Kind.ownEnd.rawValue)')"
+        // The rows are locked in one order by all hosts: two that record the same circuits must not wait for each other.
         try self.connection.run(
             """
-            WITH \(Self.time)
-            UPDATE fleet.circuit SET \(event.dropFirst(2))
-            FROM t, unnest($3::text[], $4::bigint[], $5::text[], $6::text[]) AS o (circuit, age, event, error)
-            WHERE fleet = $1 AND name = o.circuit AND o.event <> coalesce((
+            WITH \(Self.time),
+            locked AS MATERIALIZED (
+                SELECT name FROM fleet.circuit WHERE fleet = $1 AND name = ANY ($3::text[]) ORDER BY name FOR NO KEY UPDATE
+            )
+            UPDATE fleet.circuit AS c SET \(event.dropFirst(2))
+            FROM t, locked JOIN unnest($3::text[], $4::bigint[], $5::text[], $6::text[]) AS o (circuit, age, event, error)
+            ON o.circuit = locked.name
+            WHERE c.fleet = $1 AND c.name = locked.name AND o.event <> coalesce((
                 SELECT e ->> 'event' FROM jsonb_array_elements(history) AS e
                 WHERE e ->> 'host' = $2 AND e ->> 'event' IN \(own) LIMIT 1
             ), '\(FleetEvent.Kind.ownEnd.rawValue)')
@@ -54,6 +59,17 @@ extension Registers {
                 ServerText.array(rows.map { FleetLimits.duration($0.1) }), ServerText.array(rows.map(\.2.rawValue)),
                 ServerText.array(rows.map { $0.3.map { ServerText.cut($0) } }),
             ])
+    }
+
+    /// The circuits that this host has opened by its own rules, as its last heartbeat said.
+    func reportedOwnTrips() throws(FleetError) -> Names {
+        guard self.keepsHostReports else { return [] }
+        let rows = try self.connection.run(
+            """
+            SELECT jsonb_object_keys(CASE jsonb_typeof(own_trips -> 'circuits') WHEN 'object' THEN own_trips -> 'circuits'
+            ELSE '{}' END) FROM fleet.link WHERE fleet = $1 AND host = $2 LIMIT \(FleetLimits.registers)
+            """, [self.fleet, self.host])
+        return Names(rows.compactMap { $0.text(0) })
     }
 
     /// The history of a register, oldest event first; events of an unknown kind are left out.

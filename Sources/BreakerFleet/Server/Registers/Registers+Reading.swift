@@ -14,6 +14,8 @@ extension Registers {
         var time: Int64
         /// The `changedSince` of a later read: the oldest transaction that this read may not have seen.
         var seen: String
+        /// Whether the heartbeat that read this has made the host's row.
+        var isNewHost = false
     }
 
     /// Reads the registers of these names; with `changedSince`, only those that have changed since that reading.

@@ -6,8 +6,7 @@ extension Transaction {
     func endGeneration(
         of row: inout CircuitRow, by transitions: [Transition]
     ) throws(BreakerStoreError) -> CircuitRow.FailedAndRefused? {
-        var now = CircuitRow.FailedAndRefused(
-            try self.database.totals(of: row.id, with: self.board.totals(of: row), ofBoard: self.board.number))
+        var now = try self.counts(of: row)
         var ended = row.countsAtGenerationStart.flatMap(now.since)
         let trip = transitions.last { $0.kind == .tripped }
         if let trip {
@@ -23,6 +22,12 @@ extension Transaction {
             row.countsAtOutageStart = now
         }
         return ended
+    }
+
+    /// The failed and refused calls of a circuit until now.
+    func counts(of row: CircuitRow) throws(BreakerStoreError) -> CircuitRow.FailedAndRefused {
+        CircuitRow.FailedAndRefused(
+            try self.database.totals(of: row.id, with: self.board.totals(of: row), ofBoard: self.board.number))
     }
 
     /// Adds the calls of a window generation that ends to the circuit's sums of all outages.

@@ -132,6 +132,9 @@ final class Transaction {
         if loaded.row.circuit.windowGeneration != before.windowGeneration {
             ended = try self.endGeneration(of: &loaded.row, by: transitions)
             if let ended { try self.addToOutages(ended, of: loaded.row.id, before) }
+        } else if transitions.contains(where: \.isOfItself), loaded.row.circuit.trippedSince == nil {
+            // What a hold has refused until its end is no outage's.
+            loaded.row.countsAtGenerationStart = try self.counts(of: loaded.row)
         }
         for transition in transitions {
             let isRemark = transition.kind.isRemark
