@@ -35,8 +35,7 @@ import Testing
     }
 
     @Test func recordsManyInSteps() async throws {
-        // A fleet of three failing hosts opens; a single host's trips are its own.
-        try await Fleet.with(1, { $0.minimumHosts = 3 }) { hosts, database in
+        try await Fleet.with(1) { hosts, database in
             let owner = try database.connect()
             // The server notes the largest statement: a long one ends with a timeout.
             for statement in [
@@ -68,7 +67,7 @@ import Testing
     }
 
     @Test func aForgottenHostReportsAllAgain() async throws {
-        try await Fleet.with(1, { $0.minimumHosts = 3 }) { hosts, database in
+        try await Fleet.with(1) { hosts, database in
             try Self.open(Array(Self.names.prefix(3)), of: hosts[0])
             let trips = "SELECT count(*) FROM fleet.link, jsonb_object_keys(own_trips -> 'circuits')"
             func isKnown() throws -> Bool { try database.number(trips) == 3 && Self.rules(in: database) == 3 }

@@ -39,7 +39,7 @@ extension Registers {
         }
         let event = self.recording("o.event", at: "greatest(0, t.now - o.age)", host: "$2", reason: "o.error")
         let own = "('\(FleetEvent.Kind.ownTrip.rawValue)', '\(FleetEvent.Kind.ownEnd.rawValue)')"
-        // The rows are locked in one order by all hosts: two that record the same circuits must not wait for each other.
+        // All hosts lock the rows in one order: two that record the same circuits must not wait for each other.
         try self.connection.run(
             """
             WITH \(Self.time),
