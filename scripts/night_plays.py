@@ -1,4 +1,7 @@
-"""The eleven incidents of scripts/nights.py: each function plays one, and yields at each moment of its table there."""
+"""The eleven incidents of scripts/nights.py: each function plays one, and yields at each moment of its table there.
+
+Two moments in a row without a change between them ask more commands about one situation.
+"""
 import os
 import pathlib
 import signal
@@ -7,7 +10,7 @@ import time
 from night_stage import Broken, Postgres
 
 DAY = 86_400
-# Processes publish their counts once a second.
+# The seconds after which all counts are published: processes publish once a second.
 PUBLISHED = 1.2
 
 
@@ -129,7 +132,7 @@ def lost_store(night):
 
 
 def fleet(night):
-    """The server of a fleet of two hosts is down; then one host's link is killed, and the next one stopped."""
+    """The server of a fleet of two hosts is down; then a host's link is killed, and the link in its place stopped."""
     server = Postgres(night)
     server.start()
     night.environment["BREAKER_FLEET_POSTGRES"] = server.connection
@@ -168,7 +171,7 @@ def fleet(night):
 
 
 def forgotten_hold(night):
-    """Somebody else holds a circuit since three days, without an end."""
+    """Another operator has held a circuit for three days, without an end."""
     worker = night.workers(1, "users", "mail")[0]
     why = "INC-1: double charges, do not open"
     night.run("hold", "open", "mail", "--as", "jane", "--reason", why).check_returncode()
@@ -215,7 +218,8 @@ def hostile_texts(night):
     yield
 
 
-# Holds a worker's byte, and has a row that says which release it runs: docs/store-format.md, "Locks, and who lives".
+# Holds a worker's byte (37 is F_OFD_SETLK), and has a row with its release: docs/store-format.md, "Locks, and who
+# lives".
 OLD_WORKER = """
 import fcntl, os, sqlite3, struct, sys, time
 number = 1 << 40 | os.getpid()

@@ -19,7 +19,7 @@ import unicodedata
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS, ROWS = 80, 24
-# No process waits longer for another one.
+# How many seconds one process waits for another at most.
 LIMIT = 120
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -43,7 +43,7 @@ class Screen:
         return [line for line in self.lines if width(line) > COLUMNS]
 
     def bad_characters(self):
-        """Characters that a terminal obeys, or that turn a line round, besides the tool's own colors."""
+        """Characters that control a terminal or reverse the direction of text, besides the tool's own colors."""
         kinds = ("Cc", "Cf", "Zl", "Zp")
         found = {mark for mark in self.text if mark != "\n" and unicodedata.category(mark) in kinds}
         return sorted(f"U+{ord(mark):04X}" for mark in found)
@@ -58,7 +58,7 @@ def width(line):
 
 
 class Worker:
-    """A worker of the tests under a service's name: a line asks, a line answers."""
+    """A breaker-worker under a service's name: it answers each line on its input with a line."""
 
     def __init__(self, program, name, **options):
         self.name = name
@@ -97,7 +97,7 @@ class Night:
         # Where the incident plays.
         self.place = self.home
         self.store = self.place / "breakers.db"
-        # What facts may name: `<prober>` in their patterns.
+        # What patterns of facts may name, such as `<first>`.
         self.names = {}
         self.processes = []
         self.environment = {
@@ -119,7 +119,7 @@ class Night:
     # Processes
 
     def start(self, *words, **options):
-        """A process that a line asks, and that answers with a line."""
+        """Starts a process with pipes to its input and from its output; it ends with the incident."""
         process = subprocess.Popen(
             [str(word) for word in words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
             **{"env": self.environment} | options)
@@ -130,7 +130,7 @@ class Night:
         worker = Worker(self.programs / "breaker-worker", name, **{"env": self.environment} | process)
         self.processes.append(worker.process)
         if opens:
-            # As long as services wait by default.
+            # 0.25 s is how long services wait for a lock by default.
             worker.ask(f"open {self.store} degrade busy=0.25 {options}")
         return worker
 

@@ -40,6 +40,7 @@ extension JSONValue {
             "circuit": .string(outage.circuit), "endedBy": .text(outage.endedBy),
             "failed": outage.hurt.map { .count($0.failed) } ?? .null, "failedProbes": .count(outage.failedProbes),
             "isSettled": .bool(outage.isSettled), "isStartKnown": .bool(outage.isStartKnown),
+            "isEndKnown": .bool(outage.isEndKnown),
             "refused": outage.hurt.map { .count($0.refused) } ?? .null,
         ]
         members.set("since", to: outage.start)

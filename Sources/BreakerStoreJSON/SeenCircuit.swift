@@ -43,6 +43,8 @@ package struct SeenOutage: Sendable {
     package var end: Date?
     /// Whether the outage is known to have begun at `start`, and not before.
     package var isStartKnown: Bool
+    /// Whether it ended at `end`, or lasts; else it ended before, or may last.
+    package var isEndKnown: Bool
     /// The calls that failed or were refused; nil where counts were lost, or the history does not have them.
     package var hurt: CircuitSnapshot.Hurt?
     /// Whether `hurt` is complete: all processes have published what they refused before the end.
@@ -52,13 +54,15 @@ package struct SeenOutage: Sendable {
     package var endedBy: String?
 
     package init(
-        circuit: String, start: Date, end: Date?, isStartKnown: Bool, hurt: CircuitSnapshot.Hurt?, isSettled: Bool,
+        circuit: String, start: Date, end: Date?, isStartKnown: Bool, isEndKnown: Bool, hurt: CircuitSnapshot.Hurt?,
+        isSettled: Bool,
         failedProbes: Int, endedBy: String?
     ) {
         self.circuit = circuit
         self.start = start
         self.end = end
         self.isStartKnown = isStartKnown
+        self.isEndKnown = isEndKnown
         self.hurt = hurt
         self.isSettled = isSettled
         self.failedProbes = failedProbes

@@ -40,6 +40,9 @@ package enum StateWord: String, CaseIterable, Sendable, Comparable {
 }
 
 extension CircuitSnapshot {
+    /// The state that calls would meet without a hold.
+    package var unheldState: CircuitState { self.beneath ?? self.state }
+
     package var stateWord: StateWord { StateWord(self.state) }
 
     package var standing: Standing { Standing(self.state, self.config.mode, isDue: self.isDue) }

@@ -11,7 +11,7 @@ extension Failure {
 
     private static func advice(_ error: FleetError) -> String? {
         switch error.code {
-        case .wrongSchema where error.message.contains("has no"):
+        case .wrongSchema where error.message.contains("has no schema") || error.message.contains("has no version"):
             "'\(FleetProgram.name) schema apply', as the database's owner, makes the schema"
         case .refused where error.message.contains("42501"):
             "'\(FleetProgram.name) schema check' shows which rights this user lacks"

@@ -11,7 +11,7 @@ extension Option {
     static let fleet = Option("fleet", "NAME", help: "the fleet, whose hosts share circuits; without it 'default'")
     static let version = Option("version", help: "print the versions of the program, the schemas and SQLite")
 
-    // Options of `run`.
+    // Options of `run`; `check` has the first two.
     static let store = Option("store", "PATH", .file, help: "a store's file; may be given several times")
     static let host = Option(
         "host", "NAME", help: "what this host is called, unique for each file: with several files NAME/1, NAME/2 …")

@@ -24,7 +24,7 @@ import Testing
 
         let status = try server.status(of: "default")
         #expect(status.hosts.map(\.name) == ["b", "a"])
-        #expect(status.hosts.map(\.isJoined) == [true, false])
+        #expect(status.hosts.map(\.sendsHeartbeats) == [true, false])
         #expect(status.hosts.map(\.circuits) == [2, 2])
         #expect(status.hosts[0].program == "shop (1)\\u{1B}[31m")
         #expect(try #require(status.hosts.first { $0.name == "a" }).beat >= 60_000_000)
@@ -48,7 +48,7 @@ import Testing
         #expect(status.hosts.map(\.name) == ["x", "y"])
         #expect(status.hosts.map(\.circuits) == [0, 0])
         // A beat from the future is none.
-        #expect(status.hosts.map(\.isJoined) == [false, false])
+        #expect(status.hosts.map(\.sendsHeartbeats) == [false, false])
     }
 
     // MARK: - Hosts that are silent or have left
@@ -68,7 +68,7 @@ import Testing
         #expect(try hosts().map(\.name) == ["b", "a"])
         #expect(try hosts().map(\.link) == [.joined, .left])
         #expect(try hosts().map { $0.leftFor != nil } == [false, true])
-        #expect(try hosts().map(\.isJoined) == [true, false])
+        #expect(try hosts().map(\.sendsHeartbeats) == [true, false])
         // No sweep of any link takes it off, however long ago it left.
         try a.connection.run(
             "UPDATE fleet.link SET beat = beat - 864000000000, left_at = left_at - 864000000000 WHERE host = 'a'")
@@ -101,11 +101,11 @@ import Testing
         #expect(try host()?.link == .joined)
         link.trouble = "can't send a change to the server: no"
         _ = try registers.beat(link, reading: [])
-        #expect(try host()?.link == .cutOff && host()?.isJoined == true)
+        #expect(try host()?.link == .cutOff && host()?.sendsHeartbeats == true)
         try registers.connection.run("UPDATE fleet.link SET beat = beat - 60000000")
         // What it has said last is kept.
         let silent = try #require(try host())
-        #expect(silent.link == .cutOff && !silent.isJoined && silent.trouble == link.trouble)
+        #expect(silent.link == .cutOff && !silent.sendsHeartbeats && silent.trouble == link.trouble)
         #expect(try server.forget(silent, of: "default"))
         #expect(try host() == nil)
     }

@@ -13,8 +13,8 @@ import Testing
         #expect(code == .notClosed)
         #expect(talk.isEmpty)
         #expect(
-            output == "b open  open\nd held open  held-open by bob since 0 s, until 2026-01-01 02:00:00Z: moving\n"
-                + "e held closed  held-closed by bob since 0 s\n")
+            output == "b open  open\nd held open  held-open by bob for 0 s, until 2026-01-01 02:00:00Z: moving\n"
+                + "e held closed  held-closed by bob for 0 s\n")
         #expect(shop.inspect("check", "a*").code == .done)
         #expect(shop.inspect("check", "a*").output.isEmpty)
         #expect(shop.inspect("check", "a*", "b open").code == .notClosed)

@@ -117,7 +117,7 @@ import Testing
         let here = try Workplace.here
         let (workers, holder) = try await self.lockedOut(here) { try await $0.ask("hold mail open") }
         let check = self.run("check", at: here.store)
-        #expect(check.code == .notClosed && check.output.hasPrefix("mail  held-open since "), "\(check)")
+        #expect(check.code == .notClosed && check.output.hasPrefix("mail  held-open for "), "\(check)")
         #expect(Self.hasNotice(check.talk))
         #expect(self.run("check", "payments", at: here.store).code == .degraded)
         // The report marks it, and no closed circuit.

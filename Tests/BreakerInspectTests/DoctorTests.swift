@@ -59,12 +59,12 @@ import Testing
         try shop.store.hold(shop.circuit("short").name, .closed, by: "ann")
         #expect(!shop.inspect("doctor").output.contains("holds"))
         try shop.store.hold(shop.circuit("endless").name, .open, by: "ann", reason: "INC-1")
-        #expect(shop.inspect("doctor").output.contains("note   endless is held open by ann since 0 s: INC-1\n"))
+        #expect(shop.inspect("doctor").output.contains("note   endless is held open by ann for 0 s: INC-1\n"))
         clock.advance(by: .seconds(3 * 86_400))
         let (code, output, _) = shop.inspect("doctor")
         #expect(code == .done)
-        #expect(output.contains("bounded is held open by ann since 3 d, until "), "\(output)")
-        #expect(output.contains("short is held closed by ann since 3 d"), "\(output)")
+        #expect(output.contains("bounded is held open by ann for 3 d, until "), "\(output)")
+        #expect(output.contains("short is held closed by ann for 3 d"), "\(output)")
         #expect(output.contains("-> 'breaker-inspect release NAME' takes a hold off; 'hold --for' gives it an end\n"))
     }
 

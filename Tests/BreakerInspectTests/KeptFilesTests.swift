@@ -33,7 +33,7 @@ import Testing
             "set aside  note   3 files of lost stores, 3 MB; the oldest, of 2026-11-27, is "
             + "shop.db-shm.stray-1795754773-2\n"
         #expect(output.contains(note), "\(output)")
-        #expect(output.contains("-> look what you need of them; then delete them\n"), "\(output)")
+        #expect(output.contains("-> copy what you need from them, then delete them\n"), "\(output)")
 
         for name in kept.dropFirst() { try FileManager.default.removeItem(atPath: "\(shop.directory.path)/\(name)") }
         let one = shop.inspect("doctor").output

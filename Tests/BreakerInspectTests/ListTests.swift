@@ -18,8 +18,8 @@ import Testing
             output == """
                 NAME           STATE        OUTAGE  SINCE  FAILURES  CALLS/S  FAILED-%  RETRY-IN  TRIPS  REFUSED  LAST-ERROR
                 b open         open           10 s   10 s       2/2        -         -      20 s      1        0  connection refused by 10.0.0.1:443
-                d held open    held-open         -   10 s       0/2        -         -   120 min      0        0  held by bob since 10 s, until 2026-01-01 02:00:00Z: moving
-                e held closed  held-closed       -   10 s       0/2        -         -         -      0        0  held by bob since 10 s
+                d held open    held-open         -   10 s       0/2        -         -   120 min      0        0  held by bob for 10 s, until 2026-01-01 02:00:00Z: moving
+                e held closed  held-closed       -   10 s       0/2        -         -         -      0        0  held by bob for 10 s
                 a closed       closed            -   10 s       1/2        -         -         -      0        0  503 from upstream
 
                 """)

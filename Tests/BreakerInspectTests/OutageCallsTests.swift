@@ -227,6 +227,36 @@ import Testing
         #expect(!self.shop.inspect("show", "users").output.contains("flaps"))
     }
 
+    /// The outage may last: nothing but the row knows, and it can't be read.
+    @Test(arguments: [["users"], []])
+    func anUnreadableCircuitsOutageHasNoEnd(names: [String]) throws {
+        let breaker = try self.shop.circuit("users", failures: 1)
+        self.fail(breaker)
+        self.clock.advance(by: .seconds(5))
+        try Shop.sqlite(self.shop.path, "UPDATE circuit SET epoch = -1;")
+        let (code, output, talk) = self.shop.inspect(arguments: ["history", "--outages"] + names)
+        #expect(code == .failed && talk.contains("the row of circuit 'users' can't be read"), "\(talk)")
+        #expect(output.contains("not after ") && output.contains("unknown"), "\(output)")
+        let json = self.shop.inspect(arguments: ["history", "--outages", "--json"] + names).output
+        #expect(json.contains(#""isEndKnown":false"#) && json.contains(#""failed":null"#), "\(json)")
+    }
+
+    /// The row knows when the outage began, where the history no longer has its trip.
+    @Test func theStartOutlivesTheHistory() throws {
+        let breaker = try self.shop.circuit("users", failures: 1)
+        self.fail(breaker)
+        self.clock.advance(by: .seconds(30))
+        self.fail(breaker)
+        _ = breaker.totals
+        self.clock.advance(by: .seconds(5))
+        try Shop.sqlite(self.shop.path, "DELETE FROM event WHERE kind = 'tripped';")
+        let outage = try #require(try self.outages().first)
+        #expect(outage.isStartKnown)
+        #expect(outage.failed == 3)
+        let table = self.shop.inspect("history", "users", "--outages").output
+        #expect(!table.contains("before ") && table.contains("35 s"), "\(table)")
+    }
+
     /// The process that had the slot is named, before and after its time, not the one that probes next.
     @Test func namesTheRightProber() throws {
         let breaker = try self.shop.circuit("users", failures: 2)

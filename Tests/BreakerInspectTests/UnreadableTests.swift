@@ -28,8 +28,9 @@ import Testing
     private func says(_ name: String) -> String {
         let says = "breaker-inspect: the row of circuit '\(name)' can't be read\nhint: "
         if self.isNoText(name) { return says + "'breaker-inspect forget \(name)' deletes the row\n" }
-        return says + "the next call of its service or 'breaker-inspect reset \(name)' replaces it, without its hold; "
-            + "'breaker-inspect forget \(name)' deletes it\n"
+        return says
+            + "the next call of its service or 'breaker-inspect reset \"\(name)\"' replaces it, without its hold; "
+            + "'breaker-inspect forget \"\(name)\"' deletes it\n"
     }
 
     @Test(arguments: Self.harms)
@@ -48,8 +49,8 @@ import Testing
         let check = shop.inspect("check")
         #expect(check.code == .notClosed)
         #expect(
-            check.output == "d held open  held-open by bob since 0 s, until 2026-01-01 02:00:00Z: moving\n"
-                + "e held closed  held-closed by bob since 0 s\n")
+            check.output == "d held open  held-open by bob for 0 s, until 2026-01-01 02:00:00Z: moving\n"
+                + "e held closed  held-closed by bob for 0 s\n")
         #expect(check.talk == self.says(name))
         #expect(shop.inspect("check", "[ab]*").code == .failed)
         #expect(shop.inspect("check", "[ab]*", "--json").output.contains(#""isClosed":false"#))

@@ -10,10 +10,12 @@ package struct FleetEvent: Sendable, Hashable {
         case probeOrdered = "probe-ordered"
         /// A single host has opened the circuit by its own rule.
         case ownTrip = "own-trip"
+        /// The circuit that the host had opened by its own rule is no longer open by it.
         case ownEnd = "own-end"
     }
 
     package var kind: Kind
+    /// How long ago it was, in microseconds.
     package var age: Int64
     /// The host that has reported it; nil for a command that was given at the server.
     package var host: String?

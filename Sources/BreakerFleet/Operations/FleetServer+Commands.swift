@@ -6,7 +6,7 @@ package import BreakerStore
 /// They stand in the same columns as those that links send, with a Lamport time as a link would give it, so that every
 /// link passes them on to its host's file.
 extension FleetServer {
-    /// Gives a command for a circuit to all hosts; false if another command has come since the circuit was read.
+    /// Gives a command for a circuit to all hosts; false if the register has changed or is gone since it was read.
     ///
     /// - Parameter circuit: the circuit, as the operator has seen it.
     package func give(

@@ -44,14 +44,14 @@ package struct FleetStatus: Sendable, Hashable {
 
         package var link: Link {
             if self.leftFor != nil { return .left }
-            return self.isJoined && self.trouble == nil ? .joined : .cutOff
+            return self.sendsHeartbeats && self.trouble == nil ? .joined : .cutOff
         }
 
         /// How long ago the server last heard of the link.
         package var heard: Int64 { self.leftFor ?? self.beat }
 
         /// Whether the link sends heartbeats; a link that has ended or can't reach the server sends none.
-        package var isJoined: Bool { self.beat < Registers.beatLifetime }
+        package var sendsHeartbeats: Bool { self.beat < Registers.beatLifetime }
     }
 
     /// A circuit that a joined host has opened by its own rule.

@@ -52,6 +52,7 @@ extension Circuit {
         }
     }
 
+    /// Decides about a call, and claims a slot for it if a probe is due.
     mutating func callArrived(
         at moment: Moment,
         claiming claim: Claim,
@@ -81,6 +82,7 @@ extension Circuit {
         return .probe(token: claim.token, epoch: self.epoch)
     }
 
+    /// Applies the report of a probe that succeeded; closes the circuit after enough of them.
     mutating func probeSucceeded(token: Int64, epoch: Epoch, at moment: Moment) -> ReportAction {
         guard let earlier = self.endProbe(token: token, epoch: epoch, at: moment.now) else { return .stale }
         let successes = Int(clamping: Int64(earlier).addingSaturating(1))
@@ -95,6 +97,7 @@ extension Circuit {
         return .closed
     }
 
+    /// Applies the report of a probe that failed; opens the circuit again, unless the rule tolerates the failure.
     mutating func probeFailed(token: Int64, _ report: Report, at moment: Moment) -> ReportAction {
         guard self.endProbe(token: token, epoch: report.epoch, at: moment.now) != nil else {
             // The probe lost its slot, but what it heard of the provider is news all the same.
@@ -165,7 +168,7 @@ extension Circuit {
         self.probes.removeAll { $0.leaseEnds <= now || !isAlive($0.worker) }
     }
 
-    /// Frees the probe's slot; returns how many probes have succeeded so far, or nil if the report is late.
+    /// Frees the probe's slot; returns how many probes succeeded before it, or nil if the report is late.
     ///
     /// A report after the lease is stale, whether or not another probe has taken the slot.
     private mutating func endProbe(token: Int64, epoch: Epoch, at now: StoreTime) -> Int? {
@@ -190,7 +193,7 @@ extension Circuit {
     }
 }
 
-/// How a half-open circuit returns with care: more probes at a time after each round, and some that may fail.
+/// Probe rules with rounds: more probes at a time after each round, and some that may fail.
 extension Circuit {
     /// How many probes may run at a time now.
     var probeLimit: Int {

@@ -115,3 +115,11 @@ package struct Arguments: Sendable {
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }
 }
+
+extension [String] {
+    /// These names, each once; they are compared by their bytes.
+    package var withoutRepeats: [String] {
+        var seen: Set<[UInt8]> = []
+        return self.filter { seen.insert([UInt8]($0.utf8)).inserted }
+    }
+}

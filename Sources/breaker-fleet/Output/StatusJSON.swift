@@ -19,11 +19,12 @@ extension FleetStatus {
 }
 
 extension FleetStatus.Host {
+    /// `health` is what the document of 0.6.0 has; `link` also tells a host that left from one that is cut off.
     fileprivate var json: JSONValue {
         .object([
-            "name": .string(self.name), "health": .string(self.isJoined ? "joined" : "gone"),
+            "name": .string(self.name), "health": .string(self.sendsHeartbeats ? "joined" : "gone"),
             "link": .string(self.link.rawValue), "leftAgo": self.leftFor.map { .seconds($0) } ?? .null,
-            "heardAgo": .seconds(self.beat), "session": .string(self.session), "program": .string(self.program),
+            "heardAgo": .seconds(self.heard), "session": .string(self.session), "program": .string(self.program),
             "circuits": .count(self.circuits), "trouble": .text(self.trouble),
             "troubleFor": self.troubleFor.map { .seconds($0) } ?? .null,
         ])

@@ -11,7 +11,7 @@ struct StatusText {
     func text(width: Int?, _ style: Style) -> String {
         var text = (self.headline + "\n").wrappedLines(to: width)
         if !self.status.hosts.isEmpty { text += "\n" + self.hosts.text(width: width, style) }
-        if self.status.hosts.contains(where: { !$0.isJoined }) {
+        if self.status.hosts.contains(where: { !$0.sendsHeartbeats }) {
             text += "a host that does not come back is listed until '\(FleetProgram.name) forget HOST'\n"
         }
         if !self.shown.isEmpty { text += "\n" + self.circuits.text(width: width, style) }
@@ -136,7 +136,7 @@ extension FleetStatus.Host {
         guard self.link == .cutOff else { return nil }
         let time = self.troubleFor.map { ", for \(Duration.microseconds($0).brief())" } ?? ""
         let report = self.trouble.map { "the link \($0)\(time)" } ?? "joined"
-        return self.isJoined ? report : "\(report); silent since then"
+        return self.sendsHeartbeats ? report : "\(report); silent since then"
     }
 }
 

@@ -5,7 +5,7 @@ import BreakerStoreJSON
 import BreakerTool
 
 extension Option {
-    static let reason = Option("reason", "TEXT", help: "why, for the histories of the hosts")
+    static let reason = Option("reason", "TEXT", help: "why, for the histories of the hosts and of the fleet")
     static let asName = Option("as", "NAME", help: "who does it; by default your login name")
     static let yes = Option("yes", help: "don't ask")
     static let dryRun = Option("dry-run", help: "show what would change, and change nothing")
@@ -26,14 +26,14 @@ struct Change {
     /// What one verb does.
     struct Plan {
         var action: OperatorAction
-        /// The verb in a question, such as "reset".
-        var question: String
+        /// The verb in a message, such as "reset".
+        var verb: String
         /// The new state of a circuit; nil if the circuit needs no change.
         var expected: (FleetCircuit) -> String?
         /// The text after a circuit's new state.
         var note = ""
         /// A warning that the command ends another operator's hold; nil if it ends none, or is meant to.
-        var endsHold: String?
+        var warning: String?
         var nothingToDo = ""
     }
 
@@ -55,7 +55,8 @@ struct Change {
         _ arguments: Arguments, _ settings: Settings, operands: [String], verb: any Verb.Type
     ) throws(Failure) {
         guard !operands.isEmpty else { throw .usage("'\(verb.name)' needs a circuit's name", verb: verb.name) }
-        self.names = operands
+        // A second command for the same circuit would be refused: the first has changed the register.
+        self.names = operands.withoutRepeats
         self.settings = settings
         self.reason = arguments[.reason]
         self.operatorName = arguments[.asName]
@@ -73,7 +74,7 @@ struct Change {
             plan.expected(circuit).map { Planned(circuit: circuit, from: status.word(of: circuit), to: $0) }
         }
         let who = self.operatorName ?? context.console.loginName
-        let holds = plan.endsHold == nil ? [] : planned.compactMap { $0.circuit.lineIfHeldByAnother(than: who) }
+        let holds = plan.warning == nil ? [] : planned.compactMap { $0.circuit.lineIfHeldByAnother(than: who) }
         if planned.isEmpty { context.console.writeError(plan.nothingToDo) }
         if !holds.isEmpty, !self.isConfirmed, !self.isDryRun, try !Self.ask(plan, holds, in: context) {
             context.console.writeError("nothing was changed\n")
@@ -112,11 +113,11 @@ struct Change {
     private static func ask(_ plan: Plan, _ holds: [String], in context: Context) throws(Failure) -> Bool {
         guard context.console.canAsk else {
             throw Failure(
-                .usage, "\(holds[0]); to \(plan.question) it needs confirmation, and there is no terminal to ask on",
+                .usage, "\(holds[0]); to \(plan.verb) it needs confirmation, and there is no terminal to ask on",
                 hint: "give --yes to confirm, or --dry-run to see what it would change")
         }
         for line in holds { context.console.writeError("\(line)\n") }
-        context.console.writeError("\(plan.endsHold ?? "") Go on? [y/N] ")
+        context.console.writeError("\(plan.warning ?? "") Go on? [y/N] ")
         let answer = context.console.readLine()
         // If the input has ended, the cursor is still behind the question.
         if answer == nil { context.console.writeError("\n") }

@@ -16,9 +16,9 @@ struct CheckVerb: Verb {
         off if the server can't be used from here, or, with --host, if the server has
         not heard of the link of that name for 5 s, or the link can't send or apply
         something, such as an operator's command; with several files it checks all of
-        NAME/1, NAME/2 …. With --store it checks the links of exactly these files:
-        another file's link may have the name, and a file may be gone. Without either
-        option no link is checked.
+        NAME/1, NAME/2 …. With --store it checks the links of exactly these files,
+        which is safer: another file's link may have that name. Without either option
+        no link is checked.
         """
     static let options: [Option] = [.host, .store]
 
@@ -37,25 +37,25 @@ struct CheckVerb: Verb {
         } catch {
             throw Failure(error, .cutOff)
         }
-        let open = status.circuits.filter { !$0.isPlainlyClosed }
+        let notClosed = status.circuits.filter { !$0.isPlainlyClosed }
         // A circuit that is held closed refuses no call.
-        let isClosed = open.allSatisfy(\.letsThrough)
+        let isClosed = notClosed.allSatisfy(\.letsThrough)
         let problem = self.problem(in: status)
         if context.isJSON {
             context.console.write(
                 JSONValue.document([
                     "checked": .count(status.circuits.count), "isClosed": .bool(isClosed),
-                    "isCutOff": .bool(problem != nil), "notClosed": .array(open.map { $0.json }),
+                    "isCutOff": .bool(problem != nil), "notClosed": .array(notClosed.map { $0.json }),
                     "ownTrips": .array(status.ownTrips.map { $0.json }),
                 ]))
         } else {
-            for circuit in open {
+            for circuit in notClosed {
                 context.console.writeLines(
                     "\(circuit.name.escaped)  \(context.style.paint(circuit.word, circuit.look))\n")
             }
             for trip in status.loneTrips {
                 context.console.write(
-                    "\(trip.circuit.escaped)  \(context.style.paint(trip.word, .bad)) on \(trip.host) alone\n")
+                    "\(trip.circuit.escaped)  \(context.style.paint(trip.word, .bad)) by a rule of \(trip.host)\n")
             }
         }
         if let problem {
@@ -86,7 +86,7 @@ struct CheckVerb: Verb {
         if let left = link.leftFor {
             return "the link of \(link.name.quoted) has left, \(Duration.microseconds(left).brief()) ago"
         }
-        guard link.isJoined else {
+        guard link.sendsHeartbeats else {
             return "the link of \(link.name.quoted) was last heard \(Duration.microseconds(link.beat).brief()) ago"
         }
         return link.trouble.map { "the link of \(link.name.quoted) \($0)" }

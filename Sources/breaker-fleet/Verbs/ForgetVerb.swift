@@ -22,7 +22,7 @@ struct ForgetVerb: Verb {
 
     init(_ arguments: Arguments, _ settings: Settings) throws(Failure) {
         guard !arguments.operands.isEmpty else { throw .usage("'forget' needs a host's name", verb: Self.name) }
-        self.names = arguments.operands
+        self.names = arguments.operands.withoutRepeats
         self.settings = settings
     }
 
@@ -32,9 +32,12 @@ struct ForgetVerb: Verb {
         let hosts = try server.asked { (server) throws(FleetError) in try server.status(of: fleet).hosts }
         let found = try self.names.map { (name) throws(Failure) in try Self.host(name, of: hosts) }
         for host in found {
-            // Between the two it may have come back.
             let isForgotten = try server.asked { (server) throws(FleetError) in try server.forget(host, of: fleet) }
-            guard isForgotten else { throw Self.stillReports(host) }
+            if !isForgotten {
+                // By now it has come back, or another operator has made the fleet forget it.
+                let hosts = try server.asked { (server) throws(FleetError) in try server.status(of: fleet).hosts }
+                if hosts.contains(where: { $0.isNamed(host.name) }) { throw Self.stillReports(host) }
+            }
             if !context.isJSON { context.console.write("\(host.name)  forgotten\n") }
         }
         if context.isJSON {
@@ -50,7 +53,7 @@ struct ForgetVerb: Verb {
                 .failed, "no host is named \(name.quoted)",
                 hint: nearest.map { "did you mean \($0.quoted)?" } ?? "'\(FleetProgram.name) status' lists them")
         }
-        guard !host.isJoined else { throw Self.stillReports(host) }
+        guard !host.sendsHeartbeats else { throw Self.stillReports(host) }
         return host
     }
 

@@ -35,9 +35,9 @@ struct HoldVerb: Verb {
         let word = "held-\(self.state.rawValue)"
         return try self.change.run(
             Change.Plan(
-                action: .hold(self.state, for: self.duration), question: "hold", expected: { _ in word },
+                action: .hold(self.state, for: self.duration), verb: "hold", expected: { _ in word },
                 note: self.duration.map { " for \($0.readable)" } ?? " until released",
-                endsHold: "The new hold replaces that one."),
+                warning: "The new hold replaces that one."),
             in: context)
     }
 }

@@ -23,7 +23,7 @@ struct ReleaseVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         try self.change.run(
             Change.Plan(
-                action: .release, question: "release",
+                action: .release, verb: "release",
                 expected: { $0.hold == nil ? nil : $0.isOpen ? "open" : "closed" },
                 nothingToDo: "nothing there is held\n"),
             in: context)

@@ -23,7 +23,7 @@ struct ResetVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         try self.change.run(
             Change.Plan(
-                action: .reset, question: "reset", expected: { _ in "closed" }, endsHold: "A reset ends that hold."),
+                action: .reset, verb: "reset", expected: { _ in "closed" }, warning: "A reset ends that hold."),
             in: context)
     }
 }

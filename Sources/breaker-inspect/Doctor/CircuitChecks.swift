@@ -14,6 +14,7 @@ enum CircuitChecks {
 
     /// Notes on holds that are older than a day or hold a circuit open without an end, and on circuits that flap.
     static func findings(in context: Context) -> [Finding] {
+        // If the file can't be read, the other checks have said why.
         let all = try? Selection([], isExact: false)
         let found = try? all?.gather(into: Found(), countingWorkers: false, in: context) { found, circuit in
             let name = circuit.snapshot.name.escaped
@@ -24,6 +25,7 @@ enum CircuitChecks {
             found.holds.append("\(name) is \(hold.sentence(at: circuit.now))")
         }
         guard let found = found?.value else { return [] }
+        // The most trips first, then by name.
         let flapping = found.flapping.sorted { ($1.trips, $0.name) < ($0.trips, $1.name) }
         return [
             Self.note(

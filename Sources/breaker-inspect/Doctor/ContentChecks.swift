@@ -33,7 +33,7 @@ struct ContentChecks {
         // A damaged file may have been readable to workers through its log.
         let lacksStates = news.isDamaged && news.restoredOpenStates == 0
         let kept = news.isDamaged ? kept : nil
-        // The worker's text has the path, too.
+        // Of a damaged file, the text that a worker has recorded would name the path again.
         let what = news.isDamaged ? "in place of a damaged file" : news.what.escaped
         return .wrong(
             "store",

@@ -13,7 +13,7 @@ struct FileChecks {
 
     /// From this many frames on, a stock sqlite3 shell checkpoints on its own, which this library avoids.
     static let longLog = 1_000
-    /// Services truncate a log of 8 MB, unless a process is reading it.
+    /// A log of this size has not been truncated for long: services truncate one of 8 MB, unless a process reads it.
     static let largeLog: Int64 = 32 << 20
 
     /// - Parameter isReserveUsedUp: whether workers have found no room even in what the store keeps in reserve.

@@ -64,6 +64,7 @@ struct KeptFiles {
     func finding(beside creation: Finding?) -> Finding? {
         guard let oldest = self.files.first, let newest = self.files.last else { return nil }
         let isNewestNamed = self.newestDatabase.map { creation?.finding.contains($0) == true } ?? false
+        // That finding says already what to do with these files, if all of them were moved at the same time.
         guard !isNewestNamed || oldest.time < newest.time else { return nil }
         let isOne = self.files.count == 1
         let megabytes = (self.files.reduce(0.0) { $0 + Double($1.size) } / 1_000_000).rounded(.up)
@@ -72,6 +73,6 @@ struct KeptFiles {
             "set aside",
             "\(isOne ? "1 file of a lost store" : "\(self.files.count) files of lost stores"), "
                 + "\(MetricLines.number(megabytes)) MB; the oldest, of \(day), is \(oldest.name.escaped)",
-            "look what you need of \(isOne ? "it; then delete it" : "them; then delete them")")
+            "copy what you need from \(isOne ? "it, then delete it" : "them, then delete them")")
     }
 }

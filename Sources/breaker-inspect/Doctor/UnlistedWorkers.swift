@@ -5,11 +5,13 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+
 /// Finds the processes of degraded workers that have no row, because the file could not be used when they started.
 ///
 /// The kernel lists the locks of each open file in /proc/PID/fdinfo (proc_pid_fdinfo(5)): root can read those of all
 /// processes, other users those of their own processes.
 struct UnlistedWorkers {
+    /// How far a degraded worker's locked bytes lie above its id: `DegradedBytes.distance`.
     private static let distance: Int64 = 1 << 62
 
     let facts: StoreFiles

@@ -47,7 +47,7 @@ extension CircuitDetail {
     }
 
     private var failures: [String] {
-        let state = self.circuit.beneath ?? self.circuit.state
+        let state = self.circuit.unheldState
         guard !state.isClosed, let begun = self.circuit.trippedSince, let failures = self.inspected.tripFailures else {
             return self.lines(of: self.circuit.failures, endingAt: self.now) { "\($0) ago to now" }
         }

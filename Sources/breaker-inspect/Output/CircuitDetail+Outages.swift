@@ -10,12 +10,12 @@ import Foundation
 
 /// The outages and probes of a circuit.
 extension CircuitDetail {
-    /// The outage before the present one, or before now.
+    /// The newest outage that is over.
     var lastOutage: String? {
         guard let last = self.outages.first(where: { $0.end != nil }), let end = last.end else { return nil }
         let length = max(.zero, end.since(last.start)).readable
         let lasted = last.isStartKnown ? length : "more than \(length)"
-        return "\(last.start.readable), \(lasted): \(last.briefDamage)"
+        return "\(last.start.readable), \(lasted): \(last.briefHurtCalls)"
     }
 
     /// How often the circuit has tripped lately, if it flaps.
@@ -28,8 +28,8 @@ extension CircuitDetail {
         let usual = ends.first.map { $0 == ends.last ? ", \($0) each" : ", \($0) to \(ends[1]) each" } ?? ""
         let end = recent.first?.end.map { "the last \(max(.zero, self.now.since($0)).readable) ago" } ?? "one lasts"
         return [
-            "\(self.inspected.tripsWithinHour) within the last \(self.now.since(first.start).brief())\(usual), \(end)",
-            "it flaps: see '\(Tool.name) history \(self.circuit.name.escaped) --outages'",
+            "\(recent.count) within the last \(self.now.since(first.start).brief())\(usual), \(end)",
+            "it flaps: see '\(Tool.name) history \(self.circuit.name.asArgument) --outages'",
         ]
     }
 
@@ -47,7 +47,7 @@ extension CircuitDetail {
 }
 
 extension InspectedCircuit {
-    /// From so many trips within an hour on, a circuit flaps.
+    /// How many trips within an hour make a circuit flap.
     private static let flappingTrips = 3
 
     /// Whether the circuit opens and closes in turn, so that its state says little about the service.

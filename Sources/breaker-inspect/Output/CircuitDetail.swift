@@ -83,7 +83,7 @@ struct CircuitDetail {
 
     private func fields(_ style: Style) -> [(label: String, lines: [String])] {
         let standing = self.circuit.standing
-        // It has been open since then, not due.
+        // The time behind it is when the circuit opened, not when it became due.
         let state = style.paint(standing.text, standing.look) + (standing.isDue ? ", open" : "")
         var fields: [(label: String, lines: [String])] = [
             ("state", ["\(state) since \(self.moment(self.circuit.since))", self.effect])
@@ -117,7 +117,8 @@ struct CircuitDetail {
         let time = ago < .seconds(43_200) ? since.readableTime : since.readable
         let isLong = self.circuit.tripsInARow > 1
         let trips = isLong ? ", \(self.trips)" : ""
-        let damage = self.outages.first { $0.end == nil }.map { ": " + (isLong ? $0.briefDamage : $0.damage) } ?? ""
+        let damage =
+            self.outages.first { $0.end == nil }.map { ": " + (isLong ? $0.briefHurtCalls : $0.hurtCalls) } ?? ""
         return ["since \(time) (\(ago.readable) ago)\(trips)\(damage)"]
             + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
     }

@@ -56,11 +56,8 @@ extension Table {
 }
 
 extension InspectedCircuit {
-    /// The state that calls meet, or would meet without a hold.
-    private var unheld: CircuitState { self.snapshot.beneath ?? self.snapshot.state }
-
     /// A trip begins a new window: until the circuit closes, the calls that opened it are more useful.
-    private var rateAtTrip: TripRate? { self.unheld.isClosed ? nil : self.tripRate }
+    private var rateAtTrip: TripRate? { self.snapshot.unheldState.isClosed ? nil : self.tripRate }
 
     /// The failure rate within the window, or at the trip.
     fileprivate var failedPercent: String? {
@@ -73,10 +70,10 @@ extension InspectedCircuit {
     fileprivate var failuresText: String {
         if self.snapshot.config.trip.share != nil {
             if let rate = self.rateAtTrip { return "\(rate.failed)/\(rate.calls)" }
-            guard self.unheld.isClosed, let recent = self.snapshot.recent else { return "-" }
+            guard self.snapshot.unheldState.isClosed, let recent = self.snapshot.recent else { return "-" }
             return "\(recent.failed)/\(recent.calls)"
         }
-        let failures = self.unheld.isClosed ? self.snapshot.failures : self.tripFailures
+        let failures = self.snapshot.unheldState.isClosed ? self.snapshot.failures : self.tripFailures
         return failures.map { "\($0.count)/\(self.snapshot.failureLimit.map(String.init) ?? "?")" } ?? "-"
     }
 }

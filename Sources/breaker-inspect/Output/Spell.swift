@@ -45,7 +45,8 @@ extension Spell {
     /// What ended an outage, in words; nil while it lasts, and where unknown.
     var ending: String? {
         guard let event = self.endedBy else { return nil }
-        if event.by == "fleet" { return "the fleet" }
+        // A command of a person on another host has that person's name behind it.
+        if event.by == LinkOrder.fleet { return "the fleet" }
         switch event.kind {
         case .closed: return "a probe"
         case .forgotten: return "forgotten"
@@ -55,19 +56,20 @@ extension Spell {
 
     func seen(at now: Date) -> SeenOutage {
         SeenOutage(
-            circuit: self.circuit, start: self.start, end: self.end, isStartKnown: self.isStartKnown, hurt: self.hurt,
+            circuit: self.circuit, start: self.start, end: self.end, isStartKnown: self.isStartKnown,
+            isEndKnown: self.isEndKnown, hurt: self.hurt,
             isSettled: self.isSettled(at: now), failedProbes: self.failedProbes, endedBy: self.ending)
     }
 
     /// The calls that the outage has hurt, in words.
-    var damage: String {
+    var hurtCalls: String {
         guard let hurt = self.hurt else { return "how many calls it hurt is unknown: counts were lost" }
         let were = hurt.refused == 1 ? "was" : "were"
         return "\(hurt.failed.counted("call")) failed, \(hurt.refused) \(were) refused"
     }
 
-    /// The same in fewer words.
-    var briefDamage: String {
+    /// The calls that the outage has hurt, in fewer words.
+    var briefHurtCalls: String {
         self.hurt.map { "\($0.failed) failed, \($0.refused) refused" } ?? "unknown how many failed"
     }
 
@@ -202,10 +204,11 @@ private struct SpellFinder {
             }
             self.settle(circuit.hold.map { .held($0.state) } ?? .held(.open), circuit, since: circuit.hold?.since)
         }
-        // Spells that last only in the history, of circuits that are closed or gone.
+        // Spells that last only in the history, of circuits that are closed, gone, or can't be read.
         for index in self.lasting.values {
             self.spells[index].end = now
             self.spells[index].isEndKnown = false
+            self.spells[index].hurt = nil
         }
         return self.spells.sorted { $0.start > $1.start }
     }
@@ -214,19 +217,17 @@ private struct SpellFinder {
     private mutating func settle(_ kind: Spell.Kind, _ circuit: CircuitSnapshot, since: Date?) {
         let key = Key(circuit.name, isHold: kind != .outage)
         guard let since else { return }
+        // Without `trippedSince`, the circuit's last change is the only time that is known of an outage.
+        let isStartKnown = kind != .outage || circuit.trippedSince != nil
         if let index = self.lasting.removeValue(forKey: key) {
             if !self.spells[index].isStartKnown { self.spells[index].start = since }
+            if isStartKnown { self.spells[index].isStartKnown = true }
             self.spells[index].hurt = circuit.hurt
         } else {
             self.spells.append(
                 Spell(
-                    kind: kind, circuit: circuit.name, start: since, begunBy: nil, isStartKnown: true,
+                    kind: kind, circuit: circuit.name, start: since, begunBy: nil, isStartKnown: isStartKnown,
                     hurt: circuit.hurt))
         }
     }
-}
-
-extension CircuitSnapshot {
-    /// The state that calls would meet without a hold.
-    fileprivate var unheldState: CircuitState { self.beneath ?? self.state }
 }

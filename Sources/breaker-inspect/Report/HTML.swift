@@ -68,6 +68,6 @@ enum HTML {
         }
         var text = table(first)
         if folded > 0 { text += self.fold("\(folded) more", table(rest)) + "\n" }
-        return hidden > 0 ? text + "<p class=\"dim\">\(hidden) more are left out.</p>\n" : text
+        return hidden > 0 ? text + "<p class=\"dim\">Left out: \(hidden) more.</p>\n" : text
     }
 }

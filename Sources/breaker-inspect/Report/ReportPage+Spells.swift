@@ -63,7 +63,7 @@ extension ReportPage {
         let begun = spell.begunBy.map { EventLine($0) }
         let details: [String] =
             switch spell.kind {
-            case .outage: [spell.briefDamage, "\(spell.failedProbes)"]
+            case .outage: [spell.briefHurtCalls, "\(spell.failedProbes)"]
             case .held(let state): ["held \(state.rawValue)"]
             }
         return [
@@ -80,7 +80,10 @@ extension ReportPage {
     }
 
     private func end(of spell: Spell) -> String {
-        guard let event = spell.endedBy.map({ EventLine($0) }) else { return spell.isEndKnown ? "" : "by itself" }
+        guard let event = spell.endedBy.map({ EventLine($0) }) else {
+            // Only a hold has a time; the end of an outage is unknown where its circuit can't be read.
+            return spell.isEndKnown ? "" : spell.kind == .outage ? "unknown" : "by itself"
+        }
         let by = event.event.kind == .closed ? "a probe of \(event.who)" : "\(event.what) by \(event.who)"
         return HTML.text(event.reason.isEmpty ? by : "\(by): \(event.reason)")
     }

@@ -104,7 +104,7 @@ struct ReportPage {
         let marks = (0...4).map { (start + span / 1.01 * Double($0) / 4).readable }
         text += "<div class=\"line\"><span></span><div class=\"axis\">"
         text += marks.map { "<span>\($0)</span>" }.joined() + "</div></div>\n"
-        return hidden.isEmpty ? text : text + "<p class=\"dim\">\(hidden.count) more circuits are in the tables.</p>\n"
+        return hidden.isEmpty ? text : text + "<p class=\"dim\">Left out: \(hidden.count.counted("circuit")).</p>\n"
     }
 
     private func bar(_ spell: Spell, from start: Date, _ span: Double) -> String {

@@ -34,14 +34,16 @@ struct CheckVerb: Verb {
     /// What makes a circuit count as bad.
     private enum Question {
         /// It is not closed, and not due.
+        case isNeitherClosedNorDue
+        /// It is not closed; one that is due counts as open.
         case isNotClosed
-        case isNotClosedOrDue
         case isRefusing
 
+        /// Whether the answer is yes for a circuit that is not closed.
         func isTrue(of circuit: InspectedCircuit) -> Bool {
             switch self {
-            case .isNotClosed: !circuit.snapshot.isDue
-            case .isNotClosedOrDue: true
+            case .isNeitherClosedNorDue: !circuit.snapshot.isDue
+            case .isNotClosed: true
             case .isRefusing: circuit.isRefusing
             }
         }
@@ -50,9 +52,9 @@ struct CheckVerb: Verb {
     init(_ arguments: Arguments) throws(Failure) {
         switch (arguments.has(Self.strict), arguments.has(Self.refusing)) {
         case (true, true): throw .usage("'check' takes '--strict' or '--refusing', not both", verb: Self.name)
-        case (true, false): self.question = .isNotClosedOrDue
+        case (true, false): self.question = .isNotClosed
         case (false, true): self.question = .isRefusing
-        case (false, false): self.question = .isNotClosed
+        case (false, false): self.question = .isNeitherClosedNorDue
         }
         let isExact = arguments.has(.exact)
         self.selection = try Selection(arguments.operands, isExact: isExact)

@@ -48,6 +48,7 @@ struct DoctorVerb: Verb {
             var examination = try facts.examine(context.clock)
             UnlistedWorkers(facts: facts).name(&examination.live)
             let isFull = examination.live.degraded.contains { $0.reason == .full }
+            // Only the workers know about the reserve; without an examination the first version stays.
             findings[0] = files.fileSystem(isReserveUsedUp: isFull)
             let contents = ContentChecks(examination: examination)
             let kept = KeptFiles(beside: facts.database?.path ?? path)

@@ -10,7 +10,7 @@ import Foundation
 
 /// `history --outages`: one line for each outage, in place of its events.
 extension HistoryVerb {
-    /// In how many of the newest events outages are searched.
+    /// How many of the newest events are searched for outages.
     private static let maxEventsRead = 100_000
 
     func showOutages(in context: Context) throws(Failure) -> ExitCode {
@@ -19,7 +19,7 @@ extension HistoryVerb {
                 (try self.outages(in: inspection), try inspection.liveWorkers())
             }
         }
-        let (outages, now) = try found.get()
+        let (outages, unreadable, now) = try found.get()
         if context.isJSON {
             context.console.write(JSONDocument.outages(outages.map { $0.seen(at: now) }, degraded: live.seen))
         } else if outages.isEmpty {
@@ -29,32 +29,39 @@ extension HistoryVerb {
             table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
             if let notice = live.notice { context.writeFooter(notice) }
         }
-        return .done
+        if let unreadable { context.console.writeError(unreadable) }
+        return unreadable?.code ?? .done
     }
 
     /// The wanted outages, the newest first.
+    ///
+    /// Circuits whose rows can't be read have the outages of their histories, without ends and counts.
     private func outages(
         in inspection: StoreView
-    ) throws(BreakerStoreError) -> Outcome<(outages: [Spell], now: Date)> {
+    ) throws(BreakerStoreError) -> Outcome<(outages: [Spell], unreadable: Failure?, now: Date)> {
         let events = try inspection.history(of: self.circuit, limit: Self.maxEventsRead)
         let circuits: [InspectedCircuit]
+        var unreadable: Failure?
         if let circuit = self.circuit {
             switch try Selection(name: circuit).one(in: inspection) {
             case .success(let found): circuits = [found]
             // The history of a circuit outlives the circuit.
             case .failure(let failure):
                 guard !events.isEmpty else { return .failure(failure) }
+                if failure.code != .noSuchCircuit { unreadable = failure }
                 circuits = []
             }
         } else {
-            circuits = try inspection.circuits(nil, countingWorkers: false, into: [InspectedCircuit]()) {
+            let found = try inspection.circuits(nil, countingWorkers: false, into: [InspectedCircuit]()) {
                 if $1.mayHaveOutages { $0.append($1) }
-            }.value
+            }
+            circuits = found.value
+            unreadable = Unreadable(found.unreadable).failure
         }
         let all = Spell.all(events.reversed(), circuits, now: inspection.now).filter { $0.kind == .outage }
         let start = self.since.map { inspection.now.addingTimeInterval(-($0 / .seconds(1))) }
         let wanted = all.filter { outage in start.map { (outage.end ?? inspection.now) >= $0 } ?? true }
-        return .success((Array(wanted.prefix(self.limit)), inspection.now))
+        return .success((Array(wanted.prefix(self.limit)), unreadable, inspection.now))
     }
 }
 
@@ -62,7 +69,7 @@ extension InspectedCircuit {
     /// Whether the circuit shows more about an outage than the history: it lasts, or refusals were published late.
     fileprivate var mayHaveOutages: Bool {
         self.snapshot.trippedSince != nil || (self.hurtSinceChange?.refused ?? 0) > 0
-            || !(self.snapshot.beneath ?? self.snapshot.state).isClosed
+            || !self.snapshot.unheldState.isClosed
     }
 }
 
@@ -71,7 +78,7 @@ extension Table {
         var columns: [Column] = [
             .init(title: "CIRCUIT", isName: true), .init(title: "FROM"), .init(title: "TO"),
             .init(title: "LASTED", isRightAligned: true),
-            .init(title: "PROBES", isRightAligned: true, presence: .whereItFits),
+            .init(title: "FAILED-PROBES", isRightAligned: true, presence: .whereItFits),
             .init(title: "FAILED", isRightAligned: true), .init(title: "REFUSED", isRightAligned: true),
             .init(title: "ENDED BY", minimumWidth: 7),
         ]
@@ -82,9 +89,9 @@ extension Table {
             var row: [Cell] = [
                 .init(text: outage.circuit.escaped),
                 .init(text: (outage.isStartKnown ? "" : "before ") + outage.start.readable),
-                .init(text: outage.end.map { Self.end($0, after: outage.start) } ?? "lasts"),
+                .init(text: outage.end.map { Self.end(of: outage, $0) } ?? "lasts"),
                 .init(text: outage.isStartKnown ? lasted : "> \(lasted)"),
-                .init(text: outage.failedProbes == 0 ? "-" : "\(outage.failedProbes) bad"),
+                .init(text: outage.failedProbes == 0 ? "-" : "\(outage.failedProbes)"),
                 .init(text: outage.hurt.map { "\($0.failed)" } ?? "unknown"),
                 .init(text: outage.hurt.map { "\($0.refused)" } ?? "unknown"),
                 .init(text: outage.ending?.escaped ?? "-"),
@@ -96,9 +103,10 @@ extension Table {
     }
 
     /// The end of an outage, without the date if that is the date of its start.
-    private static func end(_ end: Date, after start: Date) -> String {
-        let (end, start) = (end.readable, start.readable)
-        let day = end.prefix { $0 != " " }
-        return start.hasPrefix(day) ? String(end.dropFirst(day.count + 1)) : end
+    private static func end(of outage: Spell, _ end: Date) -> String {
+        let (text, start) = (end.readable, outage.start.readable)
+        let day = text.prefix { $0 != " " }
+        let shown = start.hasPrefix(day) ? String(text.dropFirst(day.count + 1)) : text
+        return outage.isEndKnown ? shown : "not after \(shown)"
     }
 }

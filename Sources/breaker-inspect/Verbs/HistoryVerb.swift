@@ -23,7 +23,7 @@ struct HistoryVerb: Verb {
         both of its events.
         With --outages it shows the newest outages, the newest first: failed calls, with
         those that tripped the circuit, and refused ones. Both numbers are complete two
-        seconds after the end.
+        seconds after the end. FAILED-PROBES have failed or expired.
         """
     static let since = Option("since", "DURATION", help: "only events of this long ago or later")
     static let limit = Option("limit", "N", help: "the newest N at most; with --after the oldest N")
@@ -71,8 +71,10 @@ struct HistoryVerb: Verb {
     }
 
     /// The number that `--limit` gives.
-    static func limit(in arguments: Arguments, of verb: any Verb.Type) throws(Failure) -> Int? {
-        guard let text = arguments[Self.limit] else { return nil }
+    static func limit(
+        _ option: Option = HistoryVerb.limit, in arguments: Arguments, of verb: any Verb.Type
+    ) throws(Failure) -> Int? {
+        guard let text = arguments[option] else { return nil }
         guard let limit = Int(text), limit > 0 else {
             throw .usage("option '--limit' takes a number above zero, not \(text.quoted)", verb: verb.name)
         }

@@ -13,8 +13,9 @@ struct ListVerb: Verb {
         A STATE is open, held-open, half-open, due, held-closed or closed. A circuit
         that is due is open and its recovery time is over: it refuses nobody, and the
         next call is a probe.
-        OUTAGE is how long ago the circuit tripped first, SINCE how long it has been in
-        its state. FAILURES are those that count now, or that tripped the circuit, and
+        OUTAGE is how long ago the current outage began, SINCE how long it has been in
+        its state, TRIPS how often it has tripped within the last hour.
+        FAILURES are those that count now, or that tripped the circuit, and
         how many trip it; under a failure-rate rule they are those of the calls within
         its window, from which CALLS/S and FAILED-% are, too. A circuit marked
         (observing) refuses nothing, whatever its state is.
@@ -49,7 +50,7 @@ struct ListVerb: Verb {
         if text.isEmpty { return .seconds(1) }
         guard let seconds = Double(text), (0.01...86_400).contains(seconds) else {
             throw .usage(
-                "option '--watch' takes a number of seconds, not \(text.quoted)", hint: "write such as --watch=5")
+                "option '--watch' takes 0.01 to 86400 seconds, not \(text.quoted)", hint: "write such as --watch=5")
         }
         return .seconds(seconds)
     }

@@ -24,7 +24,7 @@ struct ReleaseVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         let plan = Change.Plan(
             question: "release",
-            expected: { $0.snapshot.hold == nil ? nil : StateWord($0.snapshot.beneath ?? $0.snapshot.state).rawValue },
+            expected: { $0.snapshot.hold == nil ? nil : StateWord($0.snapshot.unheldState).rawValue },
             nothingToDo: "nothing there is held\n",
             begin: { (store, selectors, _) throws(BreakerStoreError) in
                 try store.command(.release, on: selectors, by: context.who, reason: self.change.reason)

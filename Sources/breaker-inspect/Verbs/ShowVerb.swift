@@ -18,10 +18,11 @@ struct ShowVerb: Verb {
         10. The strip of failures shows when they were within the window: a digit for
         how many, + for ten and more.
         """
-    static let options: [Option] = [HistoryVerb.limit]
+    static let limit = Option(HistoryVerb.limit.name, "N", help: "how many of the last events at most")
+    static let options: [Option] = [Self.limit]
 
-    /// In how many of the newest events outages are searched.
-    private static let eventsForOutages = 1_000
+    /// How many of the newest events are searched for outages.
+    private static let maxEventsRead = 1_000
 
     private let circuit: String
     private let limit: Int?
@@ -31,7 +32,7 @@ struct ShowVerb: Verb {
             throw .usage("'show' takes one circuit's name", verb: Self.name)
         }
         self.circuit = name
-        self.limit = try HistoryVerb.limit(in: arguments, of: Self.self)
+        self.limit = try HistoryVerb.limit(Self.limit, in: arguments, of: Self.self)
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
@@ -45,7 +46,7 @@ struct ShowVerb: Verb {
                 switch try selection.one(in: inspection) {
                 case .failure(let failure): return Outcome<CircuitDetail>.failure(failure)
                 case .success(let circuit):
-                    let read = max(limit, Self.eventsForOutages)
+                    let read = max(limit, Self.maxEventsRead)
                     let events = try inspection.history(of: self.circuit, limit: read)
                     return .success(
                         CircuitDetail(

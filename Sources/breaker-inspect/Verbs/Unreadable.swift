@@ -19,7 +19,7 @@ struct Unreadable {
         return Failure(
             .failed,
             isOne ? "the row of circuit \(names) can't be read" : "the rows of circuits \(names) can't be read",
-            hint: self.advice(for: isOne ? first.name.escaped : "NAME")
+            hint: self.advice(for: isOne ? first.name.asArgument : "NAME")
         )
     }
 

@@ -25,7 +25,7 @@ import Testing
             try synchronously { try hosts[1].store.hold("api", .closed, by: "bob") }
             let registers = try database.registers(host: "observer")
             try await Fleet.wait("the server has it") { try registers.one("api")?.hold?.by == "bob" }
-            let released = Answer(["release", "api"], at: database)
+            let released = Answer(["release", "api", "api"], at: database)
             #expect(released.output == "api  held-closed -> closed\n", "\(released.output)")
             try await Fleet.wait("none is held") { !hosts.contains(where: \.isHeld) }
             #expect(Answer(["release", "api"], at: database).talk == "nothing there is held\n")

@@ -149,7 +149,7 @@ import Testing
         let program = try FleetProcess(["run", "--store", path, "--host", "h", "--postgres", database.connection])
         let server = try FleetServer(connection: database.connection)
         func isJoined(circuits: Int) throws -> Bool {
-            try server.status(of: "default").hosts.contains { $0.isJoined && $0.circuits == circuits }
+            try server.status(of: "default").hosts.contains { $0.sendsHeartbeats && $0.circuits == circuits }
         }
         try await Fleet.wait("the file is joined") { try isJoined(circuits: 1) }
         for name in Directory.names(in: directory) { Directory.remove("\(directory)/\(name)") }

@@ -5,7 +5,7 @@ import BreakerStore
 extension Registers {
     private static let maxEvents = 50
 
-    /// The assignment that adds an event to a register's history; empty for a schema that keeps none.
+    /// The assignment that adds an event to a register's history, after a comma; empty for a schema that keeps none.
     ///
     /// The arguments are SQL.
     func recording(
@@ -38,15 +38,17 @@ extension Registers {
             }
         }
         let event = self.recording("o.event", at: "greatest(0, t.now - o.age)", host: "$2", reason: "o.error")
+        // Here it is the only assignment, so its comma must go.
+        let assignment = event.dropFirst(2)
         let own = "('\(FleetEvent.Kind.ownTrip.rawValue)', '\(FleetEvent.Kind.ownEnd.rawValue)')"
-        // All hosts lock the rows in one order: two that record the same circuits must not wait for each other.
+        // All hosts lock the rows in one order, so that two that record the same circuits can't deadlock.
         try self.connection.run(
             """
             WITH \(Self.time),
             locked AS MATERIALIZED (
                 SELECT name FROM fleet.circuit WHERE fleet = $1 AND name = ANY ($3::text[]) ORDER BY name FOR NO KEY UPDATE
             )
-            UPDATE fleet.circuit AS c SET \(event.dropFirst(2))
+            UPDATE fleet.circuit AS c SET \(assignment)
             FROM t, locked JOIN unnest($3::text[], $4::bigint[], $5::text[], $6::text[]) AS o (circuit, age, event, error)
             ON o.circuit = locked.name
             WHERE c.fleet = $1 AND c.name = locked.name AND o.event <> coalesce((

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension CircuitSnapshot.Hold {
-    /// The hold as one sentence, such as `held open by ann since 3 d: moving`.
+    /// The hold as one sentence, such as `held open by ann for 3 d: moving`.
     func sentence(at now: Date) -> String { "held \(self.state.rawValue)\(self.details(at: now))" }
 
     /// Who holds the circuit, since when, until when and why, to be put behind the state.
@@ -17,6 +17,6 @@ extension CircuitSnapshot.Hold {
         let by = self.by.map { " by \($0.escaped)" } ?? ""
         let end = self.until.map { ", until \($0.readable)" } ?? ""
         let reason = self.reason.map { ": \($0.escaped)" } ?? ""
-        return "\(by) since \(max(.zero, now.since(self.since)).brief())\(end)\(reason)"
+        return "\(by) for \(max(.zero, now.since(self.since)).brief())\(end)\(reason)"
     }
 }

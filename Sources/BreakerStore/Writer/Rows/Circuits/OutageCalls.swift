@@ -44,7 +44,7 @@ extension StoredCircuit {
         self.row.countsAtGenerationStart.flatMap(CircuitRow.FailedAndRefused(self.totals).since)
     }
 
-    /// The calls that the present outage has hurt; nil without an outage, and where unknown.
+    /// The calls that the current outage has hurt; nil without an outage, and where unknown.
     var hurt: CircuitRow.FailedAndRefused? {
         guard self.row.circuit.trippedSince != nil else { return nil }
         return self.row.countsAtOutageStart.flatMap(CircuitRow.FailedAndRefused(self.totals).since)

@@ -37,6 +37,7 @@ extension Transaction {
         _ ended: CircuitRow.FailedAndRefused, of circuit: Int64, _ before: Circuit
     ) throws(BreakerStoreError) {
         let hurt = ended.hurt(in: before)
+        // Limited on both sides: an integer that overflows would become a floating-point number.
         for (sum, count) in [(OutageSum.failed, hurt.failed), (.refused, hurt.refused)] where count > 0 {
             try self.database.run(
                 """
