@@ -52,10 +52,10 @@ import Testing
 
     static let widths: [(columns: Int, titles: [String])] = [
         (200, ["NAME", "STATE", "OUTAGE", "SINCE", "FAILURES", "RETRY-IN", "TRIPS", "REFUSED", "LAST-ERROR"]),
-        (110, ["NAME", "STATE", "OUTAGE", "SINCE", "FAILURES", "RETRY-IN", "TRIPS", "LAST-ERROR"]),
-        (80, ["NAME", "STATE", "OUTAGE", "SINCE", "FAILURES", "RETRY-IN", "LAST-ERROR"]),
-        (70, ["NAME", "STATE", "OUTAGE", "SINCE", "FAILURES", "RETRY-IN"]),
-        (60, ["NAME", "STATE", "OUTAGE", "SINCE", "RETRY-IN"]),
+        (110, ["NAME", "STATE", "OUTAGE", "SINCE", "RETRY-IN", "TRIPS", "REFUSED", "LAST-ERROR"]),
+        (80, ["NAME", "STATE", "OUTAGE", "RETRY-IN", "TRIPS", "REFUSED", "LAST-ERROR"]),
+        (70, ["NAME", "STATE", "OUTAGE", "RETRY-IN", "TRIPS", "REFUSED"]),
+        (60, ["NAME", "STATE", "OUTAGE", "RETRY-IN", "TRIPS"]),
     ]
 
     /// On real terminals.

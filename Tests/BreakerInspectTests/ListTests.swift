@@ -36,6 +36,23 @@ import Testing
         #expect(!shop.inspect("list").output.contains("circuits"))
     }
 
+    /// A circuit that flaps is closed most of the time.
+    @Test func keepsClosedCircuitsThatFlap() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        for number in 0..<30 { try shop.circuit("c\(number)") }
+        let breaker = try shop.circuit("flaps", recovery: 10)
+        for _ in 0..<3 {
+            for _ in 0..<2 { try? breaker.run { throw Boom() } }
+            clock.advance(by: .seconds(10))
+            try breaker.run {}
+        }
+        let console = RecordingConsole(width: 80, height: 24)
+        let lines = shop.inspect("list", "--color=never", on: console).output.split(separator: "\n")
+        #expect(lines.count == 3 && lines[1].hasPrefix("flaps  closed "), "\(lines)")
+        #expect(lines.last == "30 closed: --all lists them")
+    }
+
     /// The closed circuits need no action, and would push the others off the screen.
     @Test func leavesClosedCircuitsOutThatHaveNoRoom() throws {
         let shop = try Shop()

@@ -131,4 +131,36 @@ import Testing
             #expect(shop.inspect(arguments: ["probe", "--wait", "1s"] + more).code == .usage, "\(more)")
         }
     }
+
+    /// Without a probe, the state decides: a held circuit refuses calls, one that was reset does not.
+    @Test(arguments: [
+        ("held", ExitCode.notClosed, "a  held-open: held by jane: INC-1\n"),
+        ("reset", .done, "a  closed: reset by jane\n"),
+        ("forgotten", .noSuchCircuit, "'a' is no longer there"),
+    ])
+    func endsWhenNoProbeCanCome(change: String, code: ExitCode, last: String) throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.circuit("a", failures: 2)
+        let console = self.console(clock) {
+            switch change {
+            case "held": try? shop.store.hold("a", .open, by: "jane", reason: "INC-1")
+            case "reset": try? shop.store.reset("a", by: "jane")
+            default: try? shop.store.forget("a")
+            }
+        }
+        let result = shop.inspect("probe", "a", "--wait", "1m", on: console)
+        #expect(result.code == code, "\(result)")
+        #expect((result.output + result.talk).hasSuffix(last) || result.talk.contains(last), "\(result)")
+    }
+
+    @Test(arguments: [(HoldState.open, ExitCode.notClosed), (.closed, .done)])
+    func aHeldCircuitIsNotWaitedFor(state: HoldState, code: ExitCode) throws {
+        let shop = try Shop()
+        try shop.circuit("a", failures: 2)
+        try shop.store.hold("a", state, by: "jane")
+        let result = shop.inspect("probe", "a", "--wait", "1m")
+        #expect(result.code == code && result.output.isEmpty)
+        #expect(result.talk.hasPrefix("a is held "), "\(result.talk)")
+    }
 }

@@ -53,7 +53,10 @@ import Testing
         #expect(outages[1][7].hasPrefix("a probe of "))
         let holds = try self.rows(page, below: "Holds")
         #expect(holds.count == 1)
-        #expect(Array(holds[0][3...7]) == ["5 s", "held open", "ann", "the provider moves", "released by bob"])
+        #expect(
+            Array(holds[0][3...7]) == [
+                "5 s", "held open", "ann", "the provider moves", "released by bob: ended ann&#39;s hold",
+            ])
         let circuits = try self.rows(page, below: "Circuits")
         #expect(circuits.count == 1 && circuits[0][0] == "payments" && circuits[0][1].hasPrefix("open"), "\(circuits)")
         #expect(circuits[0][3] == "6" && circuits[0][4] == "5 (83.3 %)", "\(circuits)")

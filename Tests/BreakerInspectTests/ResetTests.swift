@@ -49,7 +49,7 @@ import Testing
                 This would reset 2 circuits:
                   b open       open -> closed
                   d held open  held-open -> closed
-                d held open is held open by bob for 0 s: moving
+                d held open is held open by bob for 0 s, until 2026-01-01 02:00:00Z: moving
                 A reset ends that hold. Go on with 2 circuits? [y/N] 
                 """))
         #expect(code == (isYes ? .done : .declined))

@@ -153,7 +153,7 @@ import Testing
         clock.advance(by: .seconds(5))
         try shop.store.hold("a", .open, by: "bob")
         let output = shop.inspect("show", "a").output
-        #expect(output.contains("  outage    since 00:00:00Z (97 s ago), 2 trips: 3 failed, 0 refused\n"))
+        #expect(output.contains("  outage    since 00:00:00Z (97 s ago): 3 failed (1 probe), 0 refused\n"))
         #expect(output.contains("  failures  2 of 2 within 60 s, when it tripped\n"))
         #expect(output.contains("            beneath: open\n"))
         #expect(output.contains(#/probe failed +open +\S+ +after 2 s: HTTPError\n/#), "\(output)")

@@ -77,7 +77,7 @@ import Testing
         #expect(dry.output.split(separator: "\n").count == (isNoText ? 3 : 4))
         #expect(dry.output.contains("unreadable -> held-open") != isNoText)
         let held = """
-            d held open is held open by bob for 0 s: moving
+            d held open is held open by bob for 0 s, until 2026-01-01 02:00:00Z: moving
             e held closed is held closed by bob for 0 s
 
             """

@@ -115,13 +115,13 @@ struct CircuitDetail {
         let ago = max(.zero, self.now.since(since))
         // The date is that of the state's line, or of the day before.
         let time = ago < .seconds(43_200) ? since.readableTime : since.readable
-        let isLong = self.circuit.tripsInARow > 1
-        let trips = isLong ? ", \(self.trips)" : ""
-        let damage =
-            self.outages.first { $0.end == nil }.map { ": " + (isLong ? $0.briefHurtCalls : $0.hurtCalls) } ?? ""
-        return ["since \(time) (\(ago.readable) ago)\(trips)\(damage)"]
+        let hurt = self.outages.first { $0.end == nil }.map { ": " + $0.hurtCalls(self.failedProbes) } ?? ""
+        return ["since \(time) (\(ago.readable) ago)\(hurt)"]
             + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
     }
+
+    /// Each failed probe has opened the circuit once more.
+    private var failedProbes: Int { max(0, self.circuit.tripsInARow - 1) }
 
     /// A remark if the file was created in place of a lost one a short while ago.
     private var store: String? {

@@ -14,13 +14,13 @@ extension Table {
         let columns: [Column] = [
             .init(title: "NAME", isName: true), .init(title: "STATE"),
             .init(title: "OUTAGE", isRightAligned: true),
-            .init(title: "SINCE", isRightAligned: true, presence: .whereItFits),
-            .init(title: "FAILURES", isRightAligned: true, presence: .whereItFits),
+            .init(title: "SINCE", isRightAligned: true, presence: .whereRoomy),
+            .init(title: "FAILURES", isRightAligned: true, presence: .whereRoomy),
             .init(title: "CALLS/S", isRightAligned: true, presence: .whereRoomy, isLeftOutEmpty: true),
             .init(title: "FAILED-%", isRightAligned: true, presence: .whereRoomy, isLeftOutEmpty: true),
             .init(title: "RETRY-IN", isRightAligned: true),
-            .init(title: "TRIPS", isRightAligned: true, presence: .whereRoomy),
-            .init(title: "REFUSED", isRightAligned: true, presence: .whereRoomy),
+            .init(title: "TRIPS", isRightAligned: true, presence: .whereItFits),
+            .init(title: "REFUSED", isRightAligned: true, presence: .whereItFits),
             .init(title: "LAST-ERROR", minimumWidth: 12, presence: .whereItFits),
         ]
         return Table(columns: columns, isSorted: true)

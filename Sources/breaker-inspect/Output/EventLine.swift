@@ -93,7 +93,7 @@ struct EventLine {
     private var endedHold: String? {
         guard let whose = self.event.subject, let by = self.event.by, by != whose else { return nil }
         switch self.event.kind {
-        case .reset: return "ended \(whose.escaped)'s hold"
+        case .reset, .released: return "ended \(whose.escaped)'s hold"
         case .held: return "replaced \(whose.escaped)'s hold"
         default: return nil
         }

@@ -62,8 +62,13 @@ extension Spell {
     }
 
     /// The calls that the outage has hurt, in words.
-    var hurtCalls: String {
+    ///
+    /// - Parameter failedProbes: how many of the failed calls were probes.
+    func hurtCalls(_ failedProbes: Int) -> String {
         guard let hurt = self.hurt else { return "how many calls it hurt is unknown: counts were lost" }
+        if failedProbes > 0 {
+            return "\(hurt.failed) failed (\(failedProbes.counted("probe"))), \(hurt.refused) refused"
+        }
         let were = hurt.refused == 1 ? "was" : "were"
         return "\(hurt.failed.counted("call")) failed, \(hurt.refused) \(were) refused"
     }

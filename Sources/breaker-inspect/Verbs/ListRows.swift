@@ -2,13 +2,13 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// The rows of `list`; on a terminal without room for all, those of the circuits that are not closed.
+/// The rows of `list`; on a terminal without room for all, those of the circuits that are not closed, or that flap.
 struct ListRows {
     /// The rows to print.
     struct Shown {
         let table: Table
-        /// Whether closed circuits are left out.
-        let hasHidden: Bool
+        /// How many closed circuits are left out.
+        let hidden: Int
         /// Whether the first rows leave the screen.
         let isTooLong: Bool
     }
@@ -17,7 +17,7 @@ struct ListRows {
     private let height: Int?
     private let mayHide: Bool
     private var all = Table.circuits()
-    private var notClosed = Table.circuits()
+    private var important = Table.circuits()
     private(set) var states = StateCounts()
 
     /// - Parameters:
@@ -34,7 +34,7 @@ struct ListRows {
         guard self.mayHide, let height else { return self.all.append(circuit) }
         // Once there are too many for the terminal, no more are needed to see that.
         if self.states.total <= height { self.all.append(circuit) }
-        if urgency != StateWord.closed.urgency { self.notClosed.append(circuit) }
+        if urgency != StateWord.closed.urgency || circuit.flaps { self.important.append(circuit) }
     }
 
     /// The rows for a terminal of this width.
@@ -42,11 +42,11 @@ struct ListRows {
     /// - Parameter linesBelow: how many lines come below the rows.
     func shown(width: Int?, linesBelow: Int) -> Shown {
         let isTooLong = self.isTooLong(self.all, width, linesBelow)
-        guard self.mayHide, isTooLong else { return Shown(table: self.all, hasHidden: false, isTooLong: isTooLong) }
-        let hasHidden = self.states.closed > 0
+        guard self.mayHide, isTooLong else { return Shown(table: self.all, hidden: 0, isTooLong: isTooLong) }
+        let hidden = self.states.total - self.important.count
         return Shown(
-            table: self.notClosed, hasHidden: hasHidden,
-            isTooLong: self.isTooLong(self.notClosed, width, linesBelow + (hasHidden ? 1 : 0)))
+            table: self.important, hidden: hidden,
+            isTooLong: self.isTooLong(self.important, width, linesBelow + (hidden > 0 ? 1 : 0)))
     }
 
     private func isTooLong(_ table: Table, _ width: Int?, _ linesBelow: Int) -> Bool {

@@ -88,7 +88,7 @@ struct ListVerb: Verb {
             if shown.isTooLong {
                 console.writeLines("\(states.sum)\(states.text == StateCounts.calm ? "" : " (above)")\n")
             }
-            if shown.hasHidden { console.writeLines("\(states.closed) closed: --all lists them\n") }
+            if shown.hidden > 0 { console.writeLines("\(shown.hidden) closed: --all lists them\n") }
         } else if count > 0 || found.unreadable.isEmpty {
             console.writeError(count > 0 ? Self.nothingWanted : self.selection.nothingFound)
         }

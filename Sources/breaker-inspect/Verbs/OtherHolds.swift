@@ -41,10 +41,9 @@ struct OtherHolds {
     }
 
     private static func line(_ circuit: InspectedCircuit, _ hold: CircuitSnapshot.Hold) -> String {
-        let by = hold.by?.escaped ?? "an unknown operator"
-        let reason = hold.reason.map { ": \($0.escaped)" } ?? ""
-        return "\(circuit.snapshot.name.escaped) is held \(hold.state.rawValue) by \(by) for "
-            + "\(circuit.now.since(hold.since).brief())\(reason)"
+        let unknown = hold.by == nil ? " by an unknown operator" : ""
+        return "\(circuit.snapshot.name.escaped) is held \(hold.state.rawValue)\(unknown)"
+            + hold.details(at: circuit.now)
     }
 
     /// The check that lets a change end the operator's own holds, and those that the operator was asked about.

@@ -21,8 +21,8 @@ struct ProbeVerb: Verb {
         first, and you are asked.
         Circuits that are closed, held, or let probes through already are left alone.
         With --wait and one name it waits for a call to probe, and says how that
-        ended: exit code 0 if the circuit is closed, 3 if it is open again, 124 if
-        the time is over.
+        ended: exit code 0 if the circuit is closed, 3 if it is open again or held
+        open, 124 if the time is over.
         """ + "\n" + Change.details
     static let wait = Option("wait", "DURATION", help: "how long to wait for the end of the probe of one circuit")
     static let options = Change.options + [Self.wait]

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 import BreakerTool
 
 /// `probe --wait`: waits for the end of the probe of one circuit, and says how it ended.
@@ -6,7 +7,7 @@ struct ProbeWait {
     /// How often the file is checked for changes.
     private static let interval = Duration.milliseconds(100)
 
-    private let circuit: String
+    private let name: String
     private let budget: Duration
 
     /// Nil without `--wait`.
@@ -18,7 +19,7 @@ struct ProbeWait {
         guard !arguments.has(.dryRun), !arguments.has(.json) else {
             throw .usage("'probe --wait' takes neither '--dry-run' nor '--json'", verb: ProbeVerb.name)
         }
-        self.circuit = name
+        self.name = name
         self.budget = budget
     }
 
@@ -29,37 +30,42 @@ struct ProbeWait {
         }
     }
 
-    /// Waits until the circuit closes or opens again, unless it refuses and admits calls without any probe.
+    private func circuit(in view: StoreView) throws(BreakerStoreError) -> InspectedCircuit? {
+        try view.circuits([.named(self.name)], countingWorkers: false, into: nil as InspectedCircuit?) { $0 = $1 }.value
+    }
+
+    /// Waits until the circuit closes or opens again, or no probe can come any more.
     func wait(after newest: Int64, in context: Context) throws(Failure) -> ExitCode {
         let end = context.uptime + self.budget
         return try context.watching { (watch) throws(Failure) in
             var newest = newest
             while true {
-                let found: (events: [CircuitEvent], isProbing: Bool)?
+                let found: (events: [CircuitEvent], circuit: InspectedCircuit?)?
                 do throws(BreakerStoreError) {
                     found = try watch.inspectIfChanged { (view, isAnotherFile) throws(BreakerStoreError) in
-                        let events = try view.history(of: self.circuit, after: isAnotherFile ? 0 : newest, limit: 1_000)
-                        let circuits = try view.circuits([.named(self.circuit)], countingWorkers: false, into: true) {
-                            $0 = $1.snapshot.isProbingOrDue
-                        }
-                        return (events, circuits.value)
+                        let events = try view.history(of: self.name, after: isAnotherFile ? 0 : newest, limit: 1_000)
+                        return (events, try self.circuit(in: view))
                     }
                 } catch {
                     throw context.failure(error)
                 }
                 if let found {
-                    let ending = found.events.sorted { $0.id < $1.id }.first {
-                        $0.kind == .closed || $0.kind == .reopened
+                    let events = found.events.sorted { $0.id < $1.id }
+                    if let ending = events.first(where: { $0.kind == .closed || $0.kind == .reopened }) {
+                        return self.report(ending, in: context)
                     }
-                    if let ending { return self.report(ending, in: context) }
-                    newest = found.events.map(\.id).max() ?? newest
-                    // Nothing comes of a circuit that is closed or held.
-                    guard found.isProbing else { return .done }
+                    newest = events.last?.id ?? newest
+                    guard let circuit = found.circuit else {
+                        throw Failure(.noSuchCircuit, "\(self.name.quoted) is no longer there")
+                    }
+                    guard circuit.mayProbe else {
+                        return self.report(circuit, events.last { $0.from != $0.to }, in: context)
+                    }
                 }
                 let left = end - context.uptime
                 guard left > .zero else {
                     context.console.writeError(
-                        "\(Tool.name): no probe of \(self.circuit.quoted) has ended within \(self.budget.readable)\n")
+                        "\(Tool.name): no probe of \(self.name.quoted) has ended within \(self.budget.readable)\n")
                     return .timedOut
                 }
                 _ = context.console.pause(for: min(Self.interval, left), listening: false)
@@ -71,17 +77,37 @@ struct ProbeWait {
         let isClosed = event.kind == .closed
         let probe = "the probe of \(EventLine(event).who)"
         let reason = event.reason.map { ": \($0.escaped)" } ?? ""
-        let text = isClosed ? "closed: \(probe) has succeeded" : "open again: \(probe) has failed\(reason)"
-        context.console.writeLines("\(self.circuit.escaped)  \(text)\n", hanging: 4)
+        self.write(
+            isClosed ? "closed: \(probe) has succeeded" : "open again: \(probe) has failed\(reason)", in: context)
         return isClosed ? .done : .notClosed
+    }
+
+    /// Reports what the circuit does in place of a probe.
+    ///
+    /// - Parameter event: the change that made the circuit so during the wait; nil if it was so before, as the command
+    ///   has printed.
+    private func report(_ circuit: InspectedCircuit, _ event: CircuitEvent?, in context: Context) -> ExitCode {
+        if let event {
+            let line = EventLine(event)
+            let reason = line.reason.isEmpty ? "" : ": \(line.reason)"
+            self.write("\(circuit.snapshot.standing.text): \(line.what) by \(line.who)\(reason)", in: context)
+        }
+        switch circuit.snapshot.state {
+        case .closed, .held(.closed, until: _): return .done
+        case .open, .halfOpen, .held(.open, until: _): return .notClosed
+        }
+    }
+
+    private func write(_ text: String, in context: Context) {
+        context.console.writeLines("\(self.name.escaped)  \(text)\n", hanging: 4)
     }
 }
 
-extension CircuitSnapshot {
+extension InspectedCircuit {
     /// Whether a call may be a probe now, or is one.
-    fileprivate var isProbingOrDue: Bool {
-        guard self.hold == nil else { return false }
-        if case .halfOpen = self.state { return true }
-        return self.isDue
+    fileprivate var mayProbe: Bool {
+        guard self.snapshot.hold == nil else { return false }
+        if case .halfOpen = self.snapshot.state { return true }
+        return self.snapshot.isDue
     }
 }
