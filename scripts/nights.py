@@ -174,10 +174,10 @@ INCIDENTS = {
             ),
             Ask(
                 "history users --outages",
-                Fact("a table of the outages", r"FROM TO LASTED FAILED-PROBES FAILED REFUSED ENDED BY"),
+                Fact("a table of the outages", r"FROM TO LASTED PROBES FAILED REFUSED ENDED BY"),
                 Fact("from when to when, how many calls it hurt, and what ended it",
-                     rf"{CLOCK} {CLOCK} {TIME} \S+( ok| good| bad)? 3 20 a probe"),
-                Fact("that a probe failed", rf"{CLOCK} {CLOCK} {TIME} (2 )?.*1 [34] 20 a probe"),
+                     rf"{CLOCK} {CLOCK} {TIME} \d+ failed 3 20 a probe"),
+                Fact("that a probe failed", rf"{CLOCK} {CLOCK} {TIME} .*1 failed [34] 20 a probe"),
                 Check("four outages, a row for each", rows_of(4, rf"^{CLOCK}  +{CLOCK}  ")),
             ),
         ),

@@ -78,7 +78,7 @@ extension Table {
         var columns: [Column] = [
             .init(title: "CIRCUIT", isName: true), .init(title: "FROM"), .init(title: "TO"),
             .init(title: "LASTED", isRightAligned: true),
-            .init(title: "FAILED-PROBES", isRightAligned: true, presence: .whereItFits),
+            .init(title: "PROBES", isRightAligned: true, presence: .whereItFits),
             .init(title: "FAILED", isRightAligned: true), .init(title: "REFUSED", isRightAligned: true),
             .init(title: "ENDED BY", minimumWidth: 7),
         ]
@@ -91,7 +91,7 @@ extension Table {
                 .init(text: (outage.isStartKnown ? "" : "before ") + outage.start.readable),
                 .init(text: outage.end.map { Self.end(of: outage, $0) } ?? "lasts"),
                 .init(text: outage.isStartKnown ? lasted : "> \(lasted)"),
-                .init(text: outage.failedProbes == 0 ? "-" : "\(outage.failedProbes)"),
+                .init(text: "\(outage.failedProbes) failed"),
                 .init(text: outage.hurt.map { "\($0.failed)" } ?? "unknown"),
                 .init(text: outage.hurt.map { "\($0.refused)" } ?? "unknown"),
                 .init(text: outage.ending?.escaped ?? "-"),

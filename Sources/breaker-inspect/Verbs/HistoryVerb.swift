@@ -23,7 +23,7 @@ struct HistoryVerb: Verb {
         both of its events.
         With --outages it shows the newest outages, the newest first: failed calls, with
         those that tripped the circuit, and refused ones. Both numbers are complete two
-        seconds after the end. FAILED-PROBES have failed or expired.
+        seconds after the end. A probe that expired counts as failed.
         """
     static let since = Option("since", "DURATION", help: "only events of this long ago or later")
     static let limit = Option("limit", "N", help: "the newest N at most; with --after the oldest N")
