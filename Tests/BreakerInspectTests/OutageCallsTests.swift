@@ -152,8 +152,8 @@ import Testing
         self.refuse(1, breaker)
         #expect(try self.metric("breaker_outage_calls_total", "failed") == "6")
         #expect(try self.metric("breaker_outage_calls_total", "refused") == "15")
-        #expect(try self.metric("breaker_present_outage_calls", "failed") == "2")
-        #expect(try self.metric("breaker_present_outage_calls", "refused") == "1")
+        #expect(try self.metric("breaker_current_outage_calls", "failed") == "2")
+        #expect(try self.metric("breaker_current_outage_calls", "refused") == "1")
         // A worker of a release that does not add to the sums ends the window generation.
         try Shop.sqlite(
             self.shop.path, "UPDATE circuit SET generation_refused = generation_refused + 1, outage_refused = 0;")
@@ -161,7 +161,7 @@ import Testing
         self.clock.advance(by: .seconds(30))
         try breaker.run {}
         #expect(try self.metric("breaker_outage_calls_total", "failed") == "8")
-        #expect(try self.metric("breaker_present_outage_calls", "failed") == nil)
+        #expect(try self.metric("breaker_current_outage_calls", "failed") == nil)
         let metrics = self.shop.inspect("metrics").output
         #expect(metrics.contains(#"breaker_trips_within_hour{store="\#(self.shop.path)",circuit="users",group=""} 4"#))
     }

@@ -25,8 +25,8 @@ struct CircuitMetrics {
     let tripsWithinHour: Int
     /// How many calls outages have hurt, until the newest change of state that the file has.
     private var hurt = CircuitSnapshot.Hurt()
-    /// How many calls the present outage has hurt; nil without one, and where unknown.
-    private let presentlyHurt: CircuitSnapshot.Hurt?
+    /// How many calls the current outage has hurt; nil without one, and where unknown.
+    private let hurtNow: CircuitSnapshot.Hurt?
 
     /// Copies the facts that the metrics need.
     ///
@@ -44,7 +44,7 @@ struct CircuitMetrics {
         self.failures = hasRateRule ? snapshot.recent?.failed ?? 0 : UInt64(clamping: snapshot.failureCount)
         let refuses = !snapshot.standing.isObserving
         self.tripsWithinHour = circuit.tripsWithinHour
-        self.presentlyHurt = snapshot.hurt
+        self.hurtNow = snapshot.hurt
         self.retryIn = (refuses ? snapshot.retryAt : nil).map { max(.zero, $0.since(circuit.now)) }
         self.hold = snapshot.hold.map { (max(.zero, circuit.now.since($0.since)), $0.by ?? "") }
     }
@@ -116,10 +116,10 @@ struct CircuitMetrics {
         },
         // Not added to the counter above: the rest falls if counts are lost, which Prometheus would take for a reset.
         .init(
-            "breaker_present_outage_calls", .gauge,
-            "Calls that failed or were refused in the present outage until now; absent without one"
+            "breaker_current_outage_calls", .gauge,
+            "Calls that failed or were refused in the current outage until now; absent without one"
         ) {
-            guard let hurt = $0.presentlyHurt else { return }
+            guard let hurt = $0.hurtNow else { return }
             $1.add(hurt.failed, #"result="failed""#)
             $1.add(hurt.refused, #"result="refused""#)
         },
