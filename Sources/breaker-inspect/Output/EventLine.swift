@@ -66,8 +66,10 @@ struct EventLine {
         }
     }
 
-    /// The process that lost a probe's slot; of other events the operator, or else the worker.
-    var who: String { self.loser ?? self.event.by?.escaped ?? self.worker ?? "-" }
+    /// The process that lost a probe's slot; of other events the operator, or else the worker; nobody if time did it.
+    var who: String {
+        self.event.isEndOfHoldByTime ? "-" : self.loser ?? self.event.by?.escaped ?? self.worker ?? "-"
+    }
 
     /// The worker that committed the event.
     private var worker: String? {
