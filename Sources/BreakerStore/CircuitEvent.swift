@@ -80,7 +80,8 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public var kind: Kind
     /// When the event happened.
     ///
-    /// The end of a hold is an event of the worker that writes to the circuit next, and has the time of that commit.
+    /// The end of a hold's time is an event of the worker that writes to the circuit next, and has the time of that
+    /// commit; the reason says how long before that the hold ended.
     public var at: Date
     /// The state before: `closed`, `open`, `half-open`, `held-open` or `held-closed`; nil where there was none.
     ///

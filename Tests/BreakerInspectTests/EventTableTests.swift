@@ -96,6 +96,22 @@ import Testing
         #expect(lines[3].hasPrefix("    long long ") && lines[3].hasSuffix("…") && String(lines[3]).displayWidth == 80)
     }
 
+    /// One line only where the process that began to probe is the one whose probe failed.
+    @Test(arguments: [
+        ("a", 1, "a", 1, false, true), ("a", 1, "a", 2, false, false), ("a", 1, "b", 1, false, false),
+        (Tool.name, 1, Tool.name, 2, false, true), (Tool.name, 1, Tool.name, 2, true, false),
+    ]) func joinsTheEventsOfOneProbe(
+        prober: String, pid: Int32, other: String, otherPid: Int32, hasDied: Bool, areOne: Bool
+    ) {
+        let died = Self.event("a", .proberDied, after: 2, to: "half-open", worker: other, pid: otherPid)
+        let lines = EventLine.all(
+            [Self.event("a", .probing, after: 1, from: "open", to: "half-open", worker: prober, pid: pid)]
+                + (hasDied ? [died] : [])
+                + [Self.event("a", .reopened, after: 3, from: "half-open", to: "open", worker: other, pid: otherPid)])
+        #expect(lines.count == (areOne ? 1 : hasDied ? 3 : 2))
+        #expect(lines.last?.reason == (areOne ? "after 2 s" : ""))
+    }
+
     @Test(arguments: [(CircuitEvent.Kind.probeExpired, "probe expired"), (.proberDied, "prober died")])
     func namesTheProcessThatLostItsSlot(kind: CircuitEvent.Kind, word: String) {
         let reason = "did not report within 60 s"

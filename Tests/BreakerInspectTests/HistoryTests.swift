@@ -53,6 +53,20 @@ import Testing
         #expect(shop.inspect("history", "--since", "1ms", "a").talk == "nothing happened\n")
     }
 
+    /// The end of a hold is recorded late, by a process that has nothing to do with it.
+    @Test(arguments: [(60_900, ""), (73_000, ": it ended 13 s before")])
+    func saysHowLongAgoAHoldWasOver(milliseconds: Int, late: String) throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        let breaker = try shop.circuit("a")
+        try shop.store.hold("a", .open, for: .seconds(60), by: "ann")
+        clock.advance(by: .milliseconds(milliseconds))
+        breaker.recordFailure(Boom())
+        let output = shop.inspect("history", "a").output
+        let row = try #require(output.split(separator: "\n").last { $0.contains(" released ") }, "\(output)")
+        #expect(row.contains(#/ released +held-open -> closed +- +its time is over/#) && row.hasSuffix("over\(late)"))
+    }
+
     /// Circuits whose probes fail at one time, each after its own; and one whose probe succeeds.
     @Test func showsAFailedProbeInOneLine() throws {
         let clock = ManualHostClock()

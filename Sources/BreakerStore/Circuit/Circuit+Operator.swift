@@ -51,7 +51,7 @@ extension Circuit {
         return true
     }
 
-    /// The reason in the history if a hold ended by time, not by an operator.
+    /// How the reason in the history begins if a hold ended by time, not by an operator.
     static let endOfHold = "its time is over"
 
     /// Ends a hold whose time is over; the first event after that adds the end to the history.
@@ -61,7 +61,10 @@ extension Circuit {
         guard let hold = self.hold, self.hold(at: now) == nil else { return }
         let from = self.word
         self.hold = nil
-        self.record(.released, from: from, reason: Self.endOfHold, subject: hold.by, isOfItself: true)
+        // The event has the time of this commit, which may come long after the end.
+        let late = Duration.microseconds(now.microseconds(since: hold.until ?? now))
+        let reason = late < .seconds(1) ? Self.endOfHold : "\(Self.endOfHold): it ended \(late.readable) before"
+        self.record(.released, from: from, reason: reason, subject: hold.by, isOfItself: true)
     }
 
     mutating func configured(_ rules: Rules, change: String) {
@@ -73,5 +76,14 @@ extension Circuit {
     mutating func enter(_ state: State, since: StoreTime, epochAt now: StoreTime) {
         self.enter(state, at: now)
         self.since = since
+    }
+}
+
+extension CircuitEvent {
+    /// Whether a hold ended because its time was over.
+    ///
+    /// The worker that recorded it has done nothing but that.
+    package var isEndOfHoldByTime: Bool {
+        self.kind == .released && self.by == nil && self.reason?.hasPrefix(Circuit.endOfHold) == true
     }
 }

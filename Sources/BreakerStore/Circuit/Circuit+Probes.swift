@@ -159,13 +159,19 @@ extension Circuit {
 
     /// Frees the slots of dead workers, and of probes whose lease is over.
     mutating func sweepProbes(at now: StoreTime, isAlive: (WorkerID) -> Bool) {
+        self.sweepDeadProbes(isAlive: isAlive)
+        for probe in self.probes where probe.leaseEnds <= now {
+            self.recordLoss(of: probe, as: .probeExpired, "did not report within \(probe.lease.readable)")
+        }
+        self.probes.removeAll { $0.leaseEnds <= now }
+    }
+
+    /// Frees the slots of dead workers.
+    mutating func sweepDeadProbes(isAlive: (WorkerID) -> Bool) {
         for probe in self.probes where !isAlive(probe.worker) {
             self.recordLoss(of: probe, as: .proberDied, "its process ended before it reported")
         }
-        for probe in self.probes where isAlive(probe.worker) && probe.leaseEnds <= now {
-            self.recordLoss(of: probe, as: .probeExpired, "did not report within \(probe.lease.readable)")
-        }
-        self.probes.removeAll { $0.leaseEnds <= now || !isAlive($0.worker) }
+        self.probes.removeAll { !isAlive($0.worker) }
     }
 
     /// Frees the probe's slot; returns how many probes succeeded before it, or nil if the report is late.

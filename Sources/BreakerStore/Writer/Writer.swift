@@ -93,7 +93,10 @@ final class Writer: @unchecked Sendable {
                 try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                     try opened.writer.requireKnownVersion()
                     try opened.writer.saveCounters(unsaved?.counters ?? [])
-                    if !keepsWorker { try opened.writer.removeWorker(opened.worker.id, at: self.clock.now) }
+                    if !keepsWorker {
+                        try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
+                        try opened.writer.releaseSlots(of: opened.worker.id)
+                    }
                     try self.requireIndex(opened)
                 }
                 isSaved = true

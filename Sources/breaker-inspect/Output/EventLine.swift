@@ -26,7 +26,9 @@ struct EventLine {
             let place = probing.firstIndex { $0.circuit.utf8.elementsEqual(circuit.utf8) }
             let begun = place.map { probing.remove(at: $0) }
             var one = EventLine(event)
-            if event.kind == .reopened, let begun, let beginning = shown[begun.place]?.event {
+            if event.kind == .reopened, let begun, let beginning = shown[begun.place]?.event,
+                Self.areOfOneProbe(beginning, event)
+            {
                 one.probeTime = max(.zero, event.at.since(beginning.at))
                 shown[begun.place] = nil
             }
@@ -34,6 +36,13 @@ struct EventLine {
             shown.append(one)
         }
         return shown.compactMap(\.self)
+    }
+
+    /// Whether the process that began to probe is the one whose probe failed.
+    private static func areOfOneProbe(_ beginning: CircuitEvent, _ end: CircuitEvent) -> Bool {
+        guard let worker = beginning.worker, worker == end.worker else { return false }
+        // `admit` and `finish` are two processes.
+        return beginning.pid == end.pid || worker == Tool.name
     }
 
     /// The event's kind: the word in the file, unless there is a better one for people.
@@ -57,8 +66,10 @@ struct EventLine {
         }
     }
 
-    /// The process that lost a probe's slot; of other events the operator, or else the worker.
-    var who: String { self.loser ?? self.event.by?.escaped ?? self.worker ?? "-" }
+    /// The process that lost a probe's slot; of other events the operator, or else the worker; nobody if time did it.
+    var who: String {
+        self.event.isEndOfHoldByTime ? "-" : self.loser ?? self.event.by?.escaped ?? self.worker ?? "-"
+    }
 
     /// The worker that committed the event.
     private var worker: String? {

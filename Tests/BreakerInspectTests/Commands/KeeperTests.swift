@@ -192,6 +192,21 @@ import Darwin
         #expect(result.output == "75\n0\n0\n", "\(result.talk)")
         #expect(result.talk.contains("nothing was counted"))
         #expect(self.breaker.state == .closed)
+        let deaths = try self.shop.store.history(of: "a").filter { $0.kind == .proberDied }
+        #expect(deaths.count == 1 && deaths.first?.subject?.hasPrefix("sh[") == true, "\(deaths)")
+    }
+
+    /// Also if no other process has taken the slot: the outcome of a probe counts as long as its slot is kept.
+    @Test func aPermitWithoutItsKeeperCountsNothing() throws {
+        let holder = try Holder(self.shop)
+        let keeper = try #require(holder.text.keeper)
+        kill(keeper.pid, SIGKILL)
+        try self.waitForEnd(of: keeper)
+        let permit = holder.text.permit
+        #expect(try self.breaker.renewProbe(token: permit.token, epoch: permit.epoch) == nil)
+        #expect(try self.finish(holder, "failure").talk.contains("nothing was counted"))
+        let kinds = try self.shop.store.history(of: "a", limit: 2).map(\.kind)
+        #expect(kinds == [.proberDied, .probing])
     }
 
     @Test func theSlotIsFreeWithTheEndOfTheKeeper() throws {

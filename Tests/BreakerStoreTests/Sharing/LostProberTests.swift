@@ -115,6 +115,47 @@ import Darwin
         let replies = try await (workers[3...] + [newcomer]).ask("admit users")
         #expect(replies.count { $0.number("ran") == 1 } == 3)
         #expect(replies.count { $0["cause"] == "probing" } == 1)
+        #expect(try await newcomer.ask("history users proberDied").number("count") == 3)
+    }
+
+    /// As after a restart by a service manager: the death of the one is in the history before the failure of the other.
+    @Test func aNewcomerRecordsTheDeathThatItFinds() async throws {
+        let place = try Workplace.here
+        let first = try await place.openWorker()
+        try await first.ask("breaker users failures=1")
+        try await first.ask("fail users")
+        place.clock.advance(by: .seconds(30))
+        #expect(try await first.ask("begin users").number("ran") == 1)
+        await first.die()
+        for _ in 1...2 { _ = try await place.openWorker() }
+        let last = try await place.openWorker()
+        try await last.ask("breaker users failures=1")
+        try await last.ask("fail users")
+        let history = Foreign.value(
+            place.store,
+            """
+            SELECT group_concat(kind || ' ' || pid || ' ' || coalesce(subject, '-'))
+            FROM (SELECT * FROM event ORDER BY id)
+            """)
+        let events = [
+            "tripped \(first.pid) -", "probing \(first.pid) -",
+            "proberDied \(last.pid) breaker-worker[\(first.pid)]", "reopened \(last.pid) -",
+        ]
+        #expect(history == events.joined(separator: ","))
+    }
+
+    /// Who closes the store has not died.
+    @Test func aProberThatClosesTheStoreLeavesNoSlot() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users failures=1")
+        try await workers[0].ask("fail users")
+        place.clock.advance(by: .seconds(30))
+        #expect(try await workers[0].ask("admit users").number("ran") == 1)
+        try await workers[0].ask("close")
+        #expect(Foreign.value(place.store, "SELECT count(*) FROM probe") == "0")
+        #expect(try await workers[1].ask("call users").number("ran") == 1)
+        #expect(try await workers[1].ask("history users proberDied").number("count") == 0)
     }
 
     enum Meanwhile: CaseIterable {

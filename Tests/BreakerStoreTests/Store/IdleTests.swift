@@ -27,6 +27,11 @@ import Testing
         first.close()
         withExtendedLifetime(probe) {}
         #expect(Foreign.value(directory + "/a.db", "SELECT state FROM circuit WHERE name = 'half'") == "half-open")
+        // Another process has died during its probe, with a lease that never ends.
+        Foreign.run(
+            directory + "/a.db",
+            "INSERT INTO probe SELECT id, 1, 4294967296, 'x', 1, since, 9000000000000000 FROM circuit WHERE name = 'half'"
+        )
         let second = try CircuitStore(path: directory + "/a.db", configuration: configuration)
         defer { second.close() }
         let used = try second.breaker(.init(name: "used"))

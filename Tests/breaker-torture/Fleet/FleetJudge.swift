@@ -109,7 +109,7 @@ struct FleetJudge {
     private static func isOwn(_ event: StoreFile.Event) -> Bool {
         switch event.kind {
         case "tripped", "probing", "probeExpired", "proberDied", "reopened", "closed": true
-        case "released": event.reason == LegalWalk.timeIsOver
+        case "released": event.isEndOfHoldByTime
         default: false
         }
     }

@@ -1,8 +1,5 @@
 /// The steps, and where they must lead.
 extension LegalWalk {
-    /// The reason of a release that no operator asked for.
-    static let timeIsOver = "its time is over"
-
     mutating func take(_ event: StoreFile.Event, seenFrom: Int64) {
         let before = self.last
         var next = before
@@ -57,7 +54,7 @@ extension LegalWalk {
             return !isOwn || !self.isLinked
         case "released":
             next.hold = nil
-            return before.hold != nil && (!isOwn || !self.isLinked || event.reason == Self.timeIsOver)
+            return before.hold != nil && (!isOwn || !self.isLinked || event.isEndOfHoldByTime)
         case "probeAllowed":
             next.openUntil = self.isLinked ? nil : event.at
             return before.base == .open && before.hold == nil && !isOfFleet
@@ -109,7 +106,7 @@ extension LegalWalk {
             (self.epochs, self.changes, self.kinds) = (nil, 0, [:])
             return
         case "probeExpired", "proberDied", "configured": break
-        case "released" where event.reason == Self.timeIsOver: break
+        case "released" where event.isEndOfHoldByTime: break
         default:
             self.changes += 1
             if let epochs = self.epochs {
@@ -150,4 +147,9 @@ extension LegalWalk {
         }
         return faults
     }
+}
+
+extension StoreFile.Event {
+    /// Whether it is a release that no operator asked for.
+    var isEndOfHoldByTime: Bool { self.kind == "released" && self.reason?.hasPrefix("its time is over") == true }
 }

@@ -86,7 +86,7 @@ struct StoreJudge {
                 case "reopened": return call.isFailure && event.reason == call.text
                 case "closed": return call.isSuccess
                 case "probing", "proberDied": return call.what == .record || call.what == .admit
-                case "released": return event.reason == LegalWalk.timeIsOver
+                case "released": return event.isEndOfHoldByTime
                 default: return false
                 }
             }
@@ -100,7 +100,7 @@ struct StoreJudge {
 
     /// Each acknowledged change by an operator stands in the history once.
     private mutating func checkOperators(_ walk: LegalWalk, _ name: String, _ calls: [NotedCall]) {
-        let events = walk.periods.compactMap(\.event).filter { $0.by != nil && $0.reason != LegalWalk.timeIsOver }
+        let events = walk.periods.compactMap(\.event).filter { $0.by != nil && !$0.isEndOfHoldByTime }
         let byOperator = Dictionary(grouping: events) { $0.by ?? "" }
         var known: Set<String> = []
         for call in calls {

@@ -76,6 +76,7 @@ extension CircuitBreaker {
         return try self.core.commit(until: self.store.deadline) { (transaction) throws(BreakerStoreError) in
             var lease: Duration?
             _ = try transaction.change(name, own: config) { circuit, moment, _ in
+                circuit.sweepDeadProbes(isAlive: transaction.isAlive)
                 guard circuit.probeRenewed(token: token, epoch: epoch, at: moment.now) else { return }
                 lease = circuit.rules.probes.lease
             }
@@ -117,6 +118,8 @@ extension CircuitBreaker {
                     report.outage = nil
                 }
                 if admission.isProbe {
+                    // The permit of a dead keeper has no slot, also if no other process has taken the slot yet.
+                    circuit.sweepDeadProbes(isAlive: transaction.isAlive)
                     return circuit.probeEnded(token: permit.token, outcome.verdict, report, at: moment)
                 }
                 if isFailure {

@@ -15,7 +15,8 @@ struct StoreTable: Sendable {
         StoreTable(name: "event"),
         StoreTable(name: "worker", worker: "id"),
         StoreTable(name: "registration", circuit: "circuit", worker: "worker"),
-        StoreTable(name: "probe", circuit: "circuit", worker: "worker"),
+        // A dead worker's slots stay: who takes them next records the death.
+        StoreTable(name: "probe", circuit: "circuit"),
         StoreTable(name: "counters", circuit: "circuit"),
         StoreTable(name: "duration", circuit: "circuit"),
         StoreTable(name: "transition", circuit: "circuit"),

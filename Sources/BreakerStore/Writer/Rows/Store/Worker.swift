@@ -8,9 +8,10 @@ struct Worker: Sendable, Hashable {
 }
 
 extension Database {
-    /// Deletes a worker's row, its registrations and its slots; adds the counts of a worker without a board to board 0.
+    /// Deletes a worker's row and its registrations; adds the counts of a worker without a board to board 0.
     ///
-    /// The circuits that the worker had registered count as used until now.
+    /// The circuits that the worker had registered count as used until now. Its slots stay in the file: they are free,
+    /// because nobody holds its byte, and the next prober records whose they were.
     func removeWorker(
         _ id: WorkerID, at now: StoreTime, by sql: [SQL] = StoreTable.ofWorker
     ) throws(BreakerStoreError) {
@@ -21,6 +22,11 @@ extension Database {
         )
         try self.foldCounters(of: id)
         for sql in sql { try self.run(sql, SQLValue(id)) }
+    }
+
+    /// Deletes the slots of a worker that leaves: its probes have not been lost by its death.
+    func releaseSlots(of id: WorkerID) throws(BreakerStoreError) {
+        try self.run("DELETE FROM probe WHERE worker = ?1", SQLValue(id))
     }
 }
 

@@ -89,7 +89,8 @@ extension Database {
     // A half-open circuit is idle if its probers have died, or have kept their slots for longer than their leases.
     private static let isIdle = """
         (state = 'closed' OR state = 'open' AND open_until <= ?2 OR state = 'half-open' AND NOT EXISTS
-        (SELECT 1 FROM probe WHERE probe.circuit = circuit.id AND lease_ends > ?2))
+        (SELECT 1 FROM probe WHERE probe.circuit = circuit.id AND lease_ends > ?2
+        AND probe.worker IN (SELECT id FROM worker)))
         AND (hold IS NULL OR hold_until <= ?2) AND max(since, registered) <= ?2
         AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.circuit = circuit.id)
         """

@@ -190,8 +190,9 @@ extension Database {
             """
             SELECT EXISTS (SELECT 1 FROM command WHERE circuit = ?1 AND at > ?3)
             OR EXISTS (SELECT 1 FROM event WHERE circuit = ?2 AND at > ?3
-            AND (kind IN ('reset', 'held', 'forgotten', 'probeAllowed') OR kind = 'released' AND reason IS NOT ?4))
-            """, .integer(id), .text(name), .integer(since?.microseconds ?? .min), .text(Circuit.endOfHold)
+            AND (kind IN ('reset', 'held', 'forgotten', 'probeAllowed')
+            OR kind = 'released' AND (reason IS NULL OR reason NOT GLOB ?4)))
+            """, .integer(id), .text(name), .integer(since?.microseconds ?? .min), .text(Circuit.endOfHold + "*")
         ) { $0.integer(0) } == 1
     }
 
