@@ -208,7 +208,7 @@ struct ContentChecks {
         case .known(.busy): "stop what keeps the file locked: see 'writers'"
         case .known(.full): "make room on the file system"
         case .known(.permissionDenied):
-            "give them back the rights to the files and the directory: see 'permissions'"
+            "give them back the rights to the files and the directory: see 'permissions' and 'file system'"
         case .known(.corrupt): "see 'contents', and the workers' logs"
         case .known(.foreignSchema): "see 'schema'"
         case .known(.olderSchema): "start a service whose migration is .automatic"
