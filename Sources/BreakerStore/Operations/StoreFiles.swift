@@ -108,6 +108,9 @@ package struct StoreFiles: Sendable {
 
     package var link: LinkStanding { LinkStanding(at: self.file) }
 
+    /// A watch over the file, which needs no open store.
+    package func watch(_ clock: any HostClock) -> ChangeWatch { ChangeWatch(self.file, clock) }
+
     /// Reads the file and changes nothing; throws if it is no store, or can't be read.
     package func examine(_ clock: any HostClock) throws(BreakerStoreError) -> StoreExamination {
         guard try OpeningFacts.isStore(self.file) else { throw Schema.missing(self.file) }

@@ -59,7 +59,8 @@ struct DoctorVerb: Verb {
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
             findings += [files.lockFile(examination), files.board(examination)]
             let isWaitedFor = examination.live.degraded.contains { $0.reason == .busy }
-            findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor), ContentChecks.sqlite]
+            let watch = facts.watch(context.clock)
+            findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor, watch), ContentChecks.sqlite]
             findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
             findings += CircuitChecks.findings(in: context)
             if let link = files.link(at: context.now) { findings.append(link) }
