@@ -71,6 +71,28 @@ import Darwin
     }
     #endif
 
+    /// The first directory on the way, whose owner and mode can be seen from outside.
+    @Test(.enabled(if: geteuid() == 0, "root becomes another user"))
+    func namesADirectoryThatKeepsThisUserOut() async throws {
+        let shop = try Shop(clock: SystemHostClock())
+        shop.store.close()
+        let directory = shop.directory.path
+        try FileManager.default.createDirectory(atPath: directory + "/inner", withIntermediateDirectories: false)
+        unsafe chmod(directory, 0o700)
+        await #expect(processExitsWith: .success) { [directory = directory as String] in
+            #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
+            for path in ["\(directory)/shop.db", "\(directory)/inner/shop.db", "\(directory)/nothing/shop.db"] {
+                let (code, text) = UnwritableTests.finding("permissions", at: path)
+                #expect(code == ExitCode.failed.rawValue)
+                #expect(
+                    text.hasPrefix(
+                        "wrong: the directory '\(directory)' is 0700 of user 0, group 0; you are ann, user 65534, "
+                            + "and can't enter it -> run this as a user who can"),
+                    "\(text)")
+            }
+        }
+    }
+
     /// The directory decides, whatever the modes of the files are.
     @Test(arguments: [true, false]) func namesADirectoryThatForbidsToWrite(isOwner: Bool) async throws {
         // Only root can make files of another user.

@@ -29,7 +29,7 @@ package struct StoreFiles: Sendable {
         package var isReadable: Bool
         package var isWritable: Bool
 
-        init?(_ path: String) {
+        package init?(_ path: String) {
             guard let found = FoundFile(path) else { return nil }
             self.path = path
             self.mode = found.permissions

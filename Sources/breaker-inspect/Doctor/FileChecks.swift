@@ -65,6 +65,10 @@ struct FileChecks {
 
     // MARK: - Permissions
 
+    static let adviceToReaders =
+        "run this as a user who can; where several users share a store, its directory is setgid and its files are for "
+        + "the group"
+
     var permissions: [Finding] {
         guard let database = self.facts.database else { return [] }
         var findings: [Finding] = []
@@ -75,8 +79,7 @@ struct FileChecks {
             findings.append(
                 .wrong(
                     "permissions", "this user can't read \(first.path.quoted)\(more), which is \(Self.text(first))",
-                    "run this as a user who can; where several users share a store, its directory is setgid and its files "
-                        + "are for the group"))
+                    Self.adviceToReaders))
         }
         for side in self.sides where !Self.isOpen(side, toWritersOf: database) {
             findings.append(
@@ -120,7 +123,8 @@ struct FileChecks {
         return side.owner == database.owner || side.mode & 0o022 != 0
     }
 
-    private static func text(_ file: StoreFiles.File) -> String {
+    /// The mode and the owners of a file or directory.
+    static func text(_ file: StoreFiles.File) -> String {
         let mode = String(file.mode & 0o777, radix: 8)
         return "0\(mode) of user \(file.owner), group \(file.group)"
     }

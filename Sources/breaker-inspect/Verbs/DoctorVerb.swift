@@ -40,6 +40,9 @@ struct DoctorVerb: Verb {
             facts = try StoreFiles(path: path)
         } catch {
             if error.code == .notFound { return missing.findings }
+            if error.code == .permissionDenied, let closed = ClosedDirectory(on: path) {
+                return [closed.finding(user: context.console.loginName)]
+            }
             throw Failure(error, path: path, doing: "open")
         }
         let files = FileChecks(facts: facts)
