@@ -48,9 +48,18 @@ struct ContentChecks {
                 + "; any reset or hold, or a day, clears this finding")
     }
 
-    var contents: Finding {
+    /// - Parameter hasLog: whether the log beside the database has anything.
+    func contents(hasLog: Bool) -> Finding {
         guard self.examination.damage.isEmpty else {
             return .damaged(self.examination.damage.map(\.escaped).joined(separator: "; "))
+        }
+        guard hasLog || !self.examination.lacksClock || self.examination.circuits > 0 else {
+            return .wrong(
+                "contents",
+                "the log (-wal) is missing or empty, and the database has no clock and no circuits: holds and open states "
+                    + "may be lost",
+                "find out what removes files of the store, and set missing holds again; services repair the rest"
+            )
         }
         guard !self.examination.isClockUnreadable else {
             return .wrong(

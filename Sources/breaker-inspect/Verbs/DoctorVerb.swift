@@ -59,8 +59,8 @@ struct DoctorVerb: Verb {
             if let creation { findings.append(creation) }
             live = examination.live
             if let rules = contents.rules { findings.append(rules) }
-            findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
-            findings += [files.lockFile(examination), files.board(examination)]
+            findings += [ContentChecks.schema(examination.schema), contents.contents(hasLog: facts.log?.size ?? 0 > 0)]
+            findings += [files.log(examination), files.lockFile(examination), files.board(examination)]
             let isWaitedFor = examination.live.degraded.contains { $0.reason == .busy }
             let watch = facts.watch(context.clock)
             findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor, watch), ContentChecks.sqlite]
