@@ -53,6 +53,27 @@ import Darwin
         #expect(Self.finding("permissions", at: path).text.hasPrefix("ok: the files are 0600 of user 0"))
     }
 
+    /// The directory may be written: there is no room in it.
+    @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))
+    func aFileThatFindsNoRoomIsNoMatterOfPermissions() throws {
+        let shop = try Shop()
+        let directory = shop.directory.appendingPathComponent("disk").path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        let disk = try SmallDisk(at: directory, megabytes: 1)
+        defer { disk.clear() }
+        try disk.fill()
+        for line in [["report"], ["metrics", "--output"]] {
+            let (code, _, talk) = shop.inspect(arguments: line + ["\(disk.directory)/file"])
+            #expect(code == .failed)
+            #expect(
+                talk == """
+                    breaker-inspect: cannot write '\(disk.directory)/file': No space left on device
+                    hint: make room on its file system; an earlier file is unchanged
+
+                    """)
+        }
+    }
+
     /// Such as in a container that only looks at the store of another one.
     @Test(.enabled(if: geteuid() == 0, "only root may mount a file system"))
     func aMountThatIsReadOnlyIsNoFault() async throws {
