@@ -520,7 +520,14 @@ INCIDENTS = {
                 Fact("what to do", r"hint: give this user read and write access to it and its directory"),
                 code=1, user=STRANGER,
             ),
-            Ask("doctor", Fact("what is wrong", r"Permission denied"), code=1, user=STRANGER),
+            Ask(
+                "doctor",
+                Fact("which directory keeps this user out, and whose it is",
+                     r"permissions wrong the directory '<place>/shared' is 0770 of user 60001, group 60000; "
+                     r"you are .*, user 60003, and can't enter it"),
+                Fact("what to do", r"-> run this as a user who can"),
+                FITS, WRONG_FIRST, code=1, user=STRANGER,
+            ),
         ),
         Moment(
             "a stranger may read a store, and not write it",

@@ -40,6 +40,53 @@ import Testing
                 + "others from writing\nhint: wait until its transaction is over, or end it\n")
     }
 
+    /// A host may use only hooks: then no worker is degraded while another program keeps the lock.
+    @Test func doctorNamesAWriterThatNoWorkerWaitsFor() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a")
+        shop.store.close()
+        let holder = try LockHolder(shop.path, ["BEGIN IMMEDIATE"])
+        let doctor = shop.inspect("doctor")
+        #expect(doctor.code == .failed)
+        #expect(
+            doctor.output.contains("writers  wrong  process \(holder.pid) (python3) keeps all others from writing"),
+            "\(doctor.output)")
+    }
+
+    /// A process that commits all the time has the lock whenever the doctor looks.
+    @Test func doctorBlamesNoWriterThatCommits() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a")
+        shop.store.close()
+        let finding = { (pause: () -> Void) in
+            let facts = try StoreFiles(path: shop.path)
+            return WriterCheck.finding(facts, isWaitedFor: false, facts.watch(shop.clock), pause: pause)
+        }
+        let change = "UPDATE circuit SET registered = registered + 1"
+        let holder = try LockHolder(shop.path, ["BEGIN IMMEDIATE", change])
+        var pauses = 0
+        #expect(try finding { pauses += 1 }.status == .wrong)
+        #expect(pauses > 10)
+        pauses = 0
+        let busy = try finding {
+            pauses += 1
+            // Only before the last look.
+            guard pauses == 19 else { return }
+            #expect(throws: Never.self) { for line in ["COMMIT", "BEGIN IMMEDIATE", change] { try holder.run(line) } }
+        }
+        #expect(busy == .ok("writers", "no process keeps others from writing"))
+        #expect(pauses == 19)
+        // A writer that is done is gone at the next look.
+        pauses = 0
+        let done = try finding {
+            pauses += 1
+            #expect(throws: Never.self) { try holder.run("COMMIT") }
+        }
+        #expect(done.status == .ok && pauses == 1)
+        // A store whose lock is free costs no second look.
+        #expect(try finding { pauses += 1 }.status == .ok && pauses == 1)
+    }
+
     @Test func changesNothingAndLetsReadersRead() async throws {
         let shops = try Self.locks.map { _ in try Shop(clock: SystemHostClock()) }
         var holders: [LockHolder] = []

@@ -151,6 +151,31 @@ import Testing
         #expect(unwell["contents"]?.contains("moves the file aside") == true, "\(unwell)")
     }
 
+    /// Somebody made room: a database that no checkpoint has reached yet has only tables.
+    @Test(.ownDirectory, arguments: [true, false]) func findsThatTheLogIsGone(isRemoved: Bool) async throws {
+        let here = try Workplace.here
+        let worker = try await here.openWorker()
+        _ = try await worker.ask("breaker payments failures=1")
+        _ = try await worker.ask("hold payments open")
+        await worker.die()
+        if isRemoved {
+            try FileManager.default.removeItem(atPath: here.store + "-wal")
+        } else {
+            #expect(unsafe truncate(here.store + "-wal", 0) == 0)
+        }
+        let (code, unwell) = self.examine(here.store, here.clock)
+        #expect(code == .failed)
+        let lost = "wrong: the log (-wal) is missing or empty, and the database has no clock and no circuits: holds and"
+        #expect(unwell["contents"]?.hasPrefix(lost) == true, "\(unwell)")
+        // A clock's row that another program has taken away is another matter.
+        let shop = try Shop()
+        try shop.circuit("a")
+        shop.store.close()
+        try Shop.sqlite(shop.path, "DELETE FROM clock")
+        let other = self.examine(shop.path, shop.clock).unwell
+        #expect(other["contents"]?.hasPrefix("wrong: the clock's row is invalid") == true, "\(other)")
+    }
+
     @Test(.ownDirectory) func findsWhatKilledWorkersLeft() async throws {
         let here = try Workplace.here
         let worker = try await here.openWorker()

@@ -25,6 +25,16 @@ import Testing
         #expect(mount?.path == path && mount?.kind == kind)
     }
 
+    @Test(arguments: [
+        ("rw,relatime", "rw", Mount.Access.readWrite), ("rw", "rw,errors=remount-ro", .readWrite),
+        ("ro,relatime", "rw", .readOnlyHere), ("ro,relatime", "ro", .readOnly),
+        ("rw", "ro,errors=remount-ro", .readOnly),
+        ("rw", "rw,emergency_ro", .readOnly), ("rw", "rw,shutdown", .readOnly),
+    ])
+    func saysWhoMayWrite(options: String, all: String, access: Mount.Access) {
+        #expect(Mount(of: "/var", in: "30 22 0:25 / / \(options) shared:2 - ext4 /dev/sdb \(all)")?.access == access)
+    }
+
     @Test(arguments: ["", "\n", "- - -", "1 2 3 4 /x"]) func isUnknownWithoutAList(list: String) {
         #expect(Mount(of: "/var", in: list) == nil)
     }

@@ -28,6 +28,15 @@ import Testing
         }
     }
 
+    /// No advice to remove a device.
+    @Test func aDeviceIsNoStore() throws {
+        let result = try Child.shell("\"$0\" list", store: "/dev/null")
+        #expect(result.code == 1)
+        #expect(
+            result.talk
+                == "breaker-inspect: cannot use '/dev/null': it is not a regular file\nhint: name another path\n")
+    }
+
     /// A temporary directory is not needed to read a log without an index, and one that is missing is no reason to call
     /// the store empty.
     @Test(arguments: ["list", "doctor"])

@@ -79,6 +79,7 @@ extension FoundFile {
         case .regular: break
         case .directory where isDatabase: return StoreFile.directoryError(path)
         // A symbolic link or a device would lead another process to other locks or another log.
+        case .other where isDatabase: return StoreFile.refusal(path, "it is not a regular file", "name another path")
         case .link, .directory, .other:
             let others = self.kind == .directory ? "a directory" : "not a regular file"
             let word = self.kind == .link ? "a symbolic link" : others

@@ -32,6 +32,8 @@ package struct StoreExamination: Sendable {
     package var badRows: [String]
     /// Whether the clock's row is missing or can't be read, so that the store time is unknown.
     package var isClockUnreadable: Bool
+    /// Whether the file has no clock's row: it was just created, or a log with all rows was lost.
+    package var lacksClock: Bool
     /// The names of circuits with times in the future.
     package var stampsAhead: [String]
     package var circuits: Int
@@ -102,6 +104,7 @@ package struct StoreExamination: Sendable {
         ) { $0.text(0) }
         self.pendingFrames = database.connection.walIndex()?.pendingFrames
         let boot = try database.first("SELECT boot FROM clock") { $0.text(0) }
+        self.lacksClock = boot == nil
         self.isOfThisBoot = boot == view.clock.host.bootID
         let wall = Int64(saturating: (view.clock.host.wallTime.timeIntervalSince1970 * 1_000_000).rounded())
         self.ahead = .microseconds(now.microseconds.subtractingSaturating(wall))

@@ -29,7 +29,7 @@ package struct StoreFiles: Sendable {
         package var isReadable: Bool
         package var isWritable: Bool
 
-        init?(_ path: String) {
+        package init?(_ path: String) {
             guard let found = FoundFile(path) else { return nil }
             self.path = path
             self.mode = found.permissions
@@ -53,17 +53,20 @@ package struct StoreFiles: Sendable {
         }
     }
 
-    /// The bytes of a file system.
+    /// The bytes of a file system, and whether any can be written.
     package struct Room: Sendable, Hashable {
         package var total: Double
         /// Without the room that the file system reserves for root.
         package var free: Double
+        /// Whether it is mounted read-only; the kernel remounts some so after an I/O error.
+        package var isReadOnly: Bool
 
         package init?(in directory: String) {
             var info = statvfs()
             guard unsafe statvfs(directory, &info) == 0, info.f_blocks > 0 else { return nil }
             self.total = Double(info.f_blocks) * Double(info.f_frsize)
             self.free = Double(info.f_bavail) * Double(info.f_frsize)
+            self.isReadOnly = UInt(info.f_flag) & UInt(ST_RDONLY) != 0
         }
     }
 
@@ -104,6 +107,9 @@ package struct StoreFiles: Sendable {
     }
 
     package var link: LinkStanding { LinkStanding(at: self.file) }
+
+    /// A watch over the file, which needs no open store.
+    package func watch(_ clock: any HostClock) -> ChangeWatch { ChangeWatch(self.file, clock) }
 
     /// Reads the file and changes nothing; throws if it is no store, or can't be read.
     package func examine(_ clock: any HostClock) throws(BreakerStoreError) -> StoreExamination {

@@ -48,9 +48,18 @@ struct ContentChecks {
                 + "; any reset or hold, or a day, clears this finding")
     }
 
-    var contents: Finding {
+    /// - Parameter hasLog: whether the log beside the database has anything.
+    func contents(hasLog: Bool) -> Finding {
         guard self.examination.damage.isEmpty else {
             return .damaged(self.examination.damage.map(\.escaped).joined(separator: "; "))
+        }
+        guard hasLog || !self.examination.lacksClock || self.examination.circuits > 0 else {
+            return .wrong(
+                "contents",
+                "the log (-wal) is missing or empty, and the database has no clock and no circuits: holds and open states "
+                    + "may be lost",
+                "find out what removes files of the store, and set missing holds again; services repair the rest"
+            )
         }
         guard !self.examination.isClockUnreadable else {
             return .wrong(
@@ -208,7 +217,7 @@ struct ContentChecks {
         case .known(.busy): "stop what keeps the file locked: see 'writers'"
         case .known(.full): "make room on the file system"
         case .known(.permissionDenied):
-            "give them back the rights to the files and the directory: see 'permissions'"
+            "give them back the rights to the files and the directory: see 'permissions' and 'file system'"
         case .known(.corrupt): "see 'contents', and the workers' logs"
         case .known(.foreignSchema): "see 'schema'"
         case .known(.olderSchema): "start a service whose migration is .automatic"

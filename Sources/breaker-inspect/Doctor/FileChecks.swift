@@ -6,6 +6,13 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// The doctor's checks of the files themselves.
 struct FileChecks {
@@ -18,25 +25,37 @@ struct FileChecks {
 
     /// - Parameter isReserveUsedUp: whether workers have found no room even in what the store keeps in reserve.
     func fileSystem(isReserveUsedUp: Bool) -> Finding {
-        guard let kind = self.facts.unsuitableFileSystem else {
-            guard let room = self.facts.room, let directory = self.facts.directory?.path, room.free == 0 else {
-                return .ok("file system", "it is local")
-            }
-            let mount = SmallFile.text("/proc/self/mountinfo").flatMap { Mount(of: directory, in: $0) }
-            let name = mount.map { "\($0.path.escaped) (\($0.kind.escaped))" } ?? "that of \(directory.quoted)"
+        let check = "file system"
+        if let kind = self.facts.unsuitableFileSystem {
             return .wrong(
-                "file system",
-                "\(name) is full: 0 of \(Self.readable(bytes: room.total)) free; "
-                    + (isReserveUsedUp
-                        ? "the store's own reserve is used up"
-                        : "services go on only as long as the store's own reserve lasts"),
-                "make room on it")
+                check,
+                "the store is on a \(kind) file system, whose locks and shared memory can't be relied on",
+                "stop all services and move the store to a local disk"
+            )
         }
+        let ok = Finding.ok(check, "it is local")
+        guard let room = self.facts.room, let directory = self.facts.directory?.path else { return ok }
+        let mount = SmallFile.text("/proc/self/mountinfo").flatMap { Mount(of: directory, in: $0) }
+        let name = mount.map { "\($0.path.escaped) (\($0.kind.escaped))" } ?? "that of \(directory.quoted)"
+        if mount?.access == .readOnly || room.isReadOnly && mount?.access != .readOnlyHere {
+            return .wrong(
+                check, "\(name) is mounted read-only: nobody can change the store, and services guard in memory",
+                "see in the kernel's log ('dmesg') whether an I/O error is the reason; then remount it read-write")
+        }
+        if room.isReadOnly {
+            return .note(
+                check,
+                "\(name) is mounted read-only here: nobody can change the store through this mount; services may have "
+                    + "one of their own")
+        }
+        guard room.free == 0 else { return ok }
         return .wrong(
-            "file system",
-            "the store is on a \(kind) file system, whose locks and shared memory can't be relied on",
-            "stop all services and move the store to a local disk"
-        )
+            check,
+            "\(name) is full: 0 of \(Self.readable(bytes: room.total)) free; "
+                + (isReserveUsedUp
+                    ? "the store's own reserve is used up"
+                    : "services go on only as long as the store's own reserve lasts"),
+            "make room on it")
     }
 
     private static func readable(bytes: Double) -> String {
@@ -45,6 +64,10 @@ struct FileChecks {
     }
 
     // MARK: - Permissions
+
+    static let adviceToReaders =
+        "run this as a user who can; where several users share a store, its directory is setgid and its files are for "
+        + "the group"
 
     var permissions: [Finding] {
         guard let database = self.facts.database else { return [] }
@@ -56,8 +79,7 @@ struct FileChecks {
             findings.append(
                 .wrong(
                     "permissions", "this user can't read \(first.path.quoted)\(more), which is \(Self.text(first))",
-                    "run this as a user who can; where several users share a store, its directory is setgid and its files "
-                        + "are for the group"))
+                    Self.adviceToReaders))
         }
         for side in self.sides where !Self.isOpen(side, toWritersOf: database) {
             findings.append(
@@ -71,10 +93,24 @@ struct FileChecks {
         }
         if !findings.isEmpty { return findings }
         let text = "the files are \(Self.text(database))"
-        let mayWrite = (self.sides + [database]).allSatisfy(\.isWritable) && self.facts.directory?.isWritable == true
-        return mayWrite
-            ? [.ok("permissions", text)]
-            : [.note("permissions", "\(text); this user may look, but not reset, hold, release or forget")]
+        let mayWriteFiles = (self.sides + [database]).allSatisfy(\.isWritable)
+        var reasons = mayWriteFiles ? [] : [text]
+        if let directory = self.facts.directory, !directory.isWritable {
+            reasons.append("the directory \(directory.path.quoted) is \(Self.text(directory))")
+        }
+        // Where nobody can write, the check of the file system says so.
+        guard !reasons.isEmpty, self.facts.room?.isReadOnly != true else { return [.ok("permissions", text)] }
+        let reason = reasons.joined(separator: ", ")
+        guard database.owner == geteuid() else {
+            return [.note("permissions", "\(reason); this user may look, but not reset, hold, release or forget")]
+        }
+        return [
+            .wrong(
+                "permissions",
+                "\(reason); this user owns the store, but neither this tool nor services of this user can change it",
+                "give this user the right to write to the directory and the files; services then recover by "
+                    + "themselves")
+        ]
     }
 
     private var sides: [StoreFiles.File] {
@@ -87,7 +123,8 @@ struct FileChecks {
         return side.owner == database.owner || side.mode & 0o022 != 0
     }
 
-    private static func text(_ file: StoreFiles.File) -> String {
+    /// The mode and the owners of a file or directory.
+    static func text(_ file: StoreFiles.File) -> String {
         let mode = String(file.mode & 0o777, radix: 8)
         return "0\(mode) of user \(file.owner), group \(file.group)"
     }

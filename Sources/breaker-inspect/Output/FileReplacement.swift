@@ -100,6 +100,8 @@ enum FileReplacement {
         let reason = unsafe String(cString: strerror(code))
         return Failure(
             .failed, "cannot write \(path.quoted): \(reason)",
-            hint: "its directory must exist and be writable for you; an earlier file is unchanged")
+            hint: (code == ENOSPC || code == EDQUOT
+                ? "make room on its file system" : "its directory must exist and be writable for you")
+                + "; an earlier file is unchanged")
     }
 }

@@ -40,6 +40,9 @@ struct DoctorVerb: Verb {
             facts = try StoreFiles(path: path)
         } catch {
             if error.code == .notFound { return missing.findings }
+            if error.code == .permissionDenied, let closed = ClosedDirectory(on: path) {
+                return [closed.finding(user: context.console.loginName)]
+            }
             throw Failure(error, path: path, doing: "open")
         }
         let files = FileChecks(facts: facts)
@@ -56,10 +59,11 @@ struct DoctorVerb: Verb {
             if let creation { findings.append(creation) }
             live = examination.live
             if let rules = contents.rules { findings.append(rules) }
-            findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
-            findings += [files.lockFile(examination), files.board(examination)]
+            findings += [ContentChecks.schema(examination.schema), contents.contents(hasLog: facts.log?.size ?? 0 > 0)]
+            findings += [files.log(examination), files.lockFile(examination), files.board(examination)]
             let isWaitedFor = examination.live.degraded.contains { $0.reason == .busy }
-            findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor), ContentChecks.sqlite]
+            let watch = facts.watch(context.clock)
+            findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor, watch), ContentChecks.sqlite]
             findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
             findings += CircuitChecks.findings(in: context)
             if let link = files.link(at: context.now) { findings.append(link) }

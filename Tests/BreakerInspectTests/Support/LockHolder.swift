@@ -13,23 +13,36 @@ import Darwin
 final class LockHolder {
     private let process = Process()
     private let input = Pipe()
+    private let output = Pipe()
 
     init(_ store: String, _ statements: [String]) throws {
         let program = """
             import sqlite3, sys
             c = sqlite3.connect(sys.argv[1], isolation_level=None)
             for statement in sys.argv[2:]: c.execute(statement)
-            print('ready', flush=True)
-            sys.stdin.read()
+            # In one piece, even if Python does not buffer.
+            print('ready\\n', end='', flush=True)
+            for statement in sys.stdin:
+                c.execute(statement)
+                print('done\\n', end='', flush=True)
             """
-        let output = Pipe()
         self.process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         self.process.arguments = ["python3", "-c", program, store] + statements
         self.process.standardInput = self.input
-        self.process.standardOutput = output
+        self.process.standardOutput = self.output
         try self.process.run()
-        let said = output.fileHandleForReading.availableData
-        try #require(String(decoding: said, as: UTF8.self).hasPrefix("ready"))
+        try self.hear("ready")
+    }
+
+    /// Runs one more statement.
+    func run(_ statement: String) throws {
+        try self.input.fileHandleForWriting.write(contentsOf: Data("\(statement)\n".utf8))
+        try self.hear("done")
+    }
+
+    private func hear(_ word: String) throws {
+        let said = self.output.fileHandleForReading.availableData
+        try #require(String(decoding: said, as: UTF8.self).hasPrefix(word))
     }
 
     deinit { self.end() }
