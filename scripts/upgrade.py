@@ -24,7 +24,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".build/upgrade"
 # The last commit of each release.
-COMMITS = {"0.5.0": "66bc99d", "0.5.1": "fa8a15f", "0.6.0": "d3b6c01", "0.6.1": "39131f8"}
+COMMITS = {"0.5.0": "66bc99d", "0.5.1": "fa8a15f", "0.6.0": "d3b6c01", "0.6.1": "3a9d8be"}
 NEWEST = 3000
 # The releases that count on a board together with this one: they know its major version of the schema.
 BESIDE = {"0.6.0", "0.6.1"}
