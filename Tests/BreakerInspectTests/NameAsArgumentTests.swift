@@ -1,7 +1,7 @@
 import BreakerTool
 import Testing
 
-/// Names in the commands that the tool advises: whoever copies such a command into a shell must reach the circuit.
+/// Names in the commands that the tool advises: a person who copies such a command must reach the circuit.
 @Suite struct NameAsArgumentTests {
     @Test(arguments: [
         ("users", "users"), ("acme/db:5432", "acme/db:5432"), ("früh", "früh"), ("acme pay", #""acme pay""#),
